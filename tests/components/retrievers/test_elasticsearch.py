@@ -15,6 +15,7 @@ from tests.support import rankings
 
 from ragstone import testing
 from ragstone.calls.client import Calls
+from ragstone.calls.prices import Budget, Prices
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.components.retrievers.dense import Dense
@@ -227,6 +228,19 @@ def test_an_interrupted_index_is_continued(calls: Calls, monkeypatch: pytest.Mon
             rankings(retriever, SEARCHES, corpus, calls=calls)
         rankings(retriever, SEARCHES, _corpus(7), calls=calls)
         assert len(server.indexes) == 2, "another corpus is another index"
+
+
+def test_a_budget_needs_no_price_of_searches(tmp_path: Path) -> None:
+    """They cost nothing."""
+    budget = Budget(1.0, Prices())
+    with (
+        FakeElasticsearch() as server,
+        Calls.at(tmp_path / "calls.sqlite", budget=budget) as calls,
+    ):
+        retriever = Elasticsearch(server.url)
+        retriever.check(Services(corpus=_corpus(), calls=calls))
+        assert rankings(retriever, SEARCHES, _corpus(), calls=calls)
+        assert calls.usage.cost == 0
 
 
 @pytest.mark.parametrize("fault", ["503", "429", "cut", "shards"])

@@ -36,7 +36,7 @@ from ragstone.types import Ranking, Search
 
 @dataclass(frozen=True)
 class Elasticsearch(ExternalIndex):
-    """Ranks passages by a search engine: Elasticsearch from 7.16, or OpenSearch from 2.4.
+    """Ranks passages by a search engine: Elasticsearch from 8.4, or OpenSearch from 2.16.
 
     Without `index`, an index of its own is filled from the corpus. With `index`, the index is only
     read; its documents have the passage ids of the corpus.
@@ -264,6 +264,7 @@ class Elasticsearch(ExternalIndex):
             identity=f"{identity} {self.id_field} {self.release} {self.run}",
             wire=SearchFormat(self._engine, name or self.index, self.id_field),
             concurrency=self.concurrency,
+            is_free=True,
         )
 
 
