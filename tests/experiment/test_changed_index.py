@@ -160,3 +160,34 @@ def test_noise_is_not_from_an_index_that_may_change(server: FakeElasticsearch, m
     changes = {"noise_retriever": engine, "settings": ["gold+noise(1)"]}
     with pytest.raises(ConfigError, match="noise_retriever: its index may change"):
         Experiment(file.model_copy(update=changes)).run()
+
+
+def test_a_scan_of_text_weights_searches_once(server: FakeElasticsearch, tmp_path: Path) -> None:
+    """The hybrids share the searches by words and by vectors; `--scan` prints their curve."""
+    path = tmp_path / "e.yaml"
+    (tmp_path / "tiny.py").write_text(TINY)
+    engine = {"name": "elasticsearch", "url": server.url, "index": "wiki", "query": "hybrid"}
+    for row in server.indexes["wiki"].visible.values():
+        row["vector"] = [float(len(row["text"])), 1.0]
+    server.indexes["wiki"].fields["vector"] = {"type": "dense_vector", "dims": 2}
+    _write(path, engine | {"embedder": "tiny.py:Tiny", "text_weight": [0, 0.5, 1]})
+    results = load_experiment(path).run()
+    assert _searched(server) == 2 * REQUESTS
+    weights = {one.system: one for one in results.rankings}
+    assert len(weights) == 4
+    shown = CliRunner().invoke(root, ["show", str(path), "--scan", "--metric", "nDCG@10"])
+    assert shown.exit_code == 0, shown.output
+    assert "0.5" in shown.output
+
+
+TINY = """
+from dataclasses import dataclass
+import numpy as np
+
+@dataclass(frozen=True)
+class Tiny:
+    version: int = 1
+
+    def embed(self, texts):
+        return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
+"""
