@@ -369,6 +369,8 @@ def test_a_server_that_is_down_is_named(calls: Calls) -> None:
         retriever.check(Services(corpus=_corpus(), calls=calls))
     with pytest.raises(CallError, match=r"cannot connect to http://127.0.0.1:9"):
         rankings(Elasticsearch("http://127.0.0.1:9"), SEARCHES, _corpus(), calls=calls)
+    with pytest.raises(CallError, match=r"cannot connect to http://127.0.0.1:9"):
+        rankings(retriever, SEARCHES, _corpus(), calls=calls)
 
 
 def test_offline_reaches_no_other_machine(calls: Calls) -> None:

@@ -201,6 +201,9 @@ class Elasticsearch(ExternalIndex):
 
     def _filled(self, services: Services) -> str:
         """Return the name of the index to search, after an own one was filled."""
+        if not services.calls.replay_only:
+            # Asked here, because searches are written in the loop that sends them.
+            _ = self._engine.kind
         if self.index:
             return self.index
         graph = self.candidates is not None
