@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign clean
+.PHONY: help demo torch test check lint types format bench figures campaign pictures clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
 	$(BIN)/python benchmarks/store_mutations.py
 	$(BIN)/python benchmarks/doctor_findings.py $(SHARED)
 	$(BIN)/python benchmarks/mtrag_people.py $(SHARED)/mtrag
+
+pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
+	$(BIN)/python tools/pictures.py
 
 clean: ## remove the environment, the store and the demo report; models stay in the cache
 	rm -rf $(VENV) .ragstone demo-report.html

@@ -26,7 +26,8 @@ from ragstone.core.schemas import table_to_scores
 from ragstone.data.dataset import Dataset
 from ragstone.data.document_level import judge_documents
 from ragstone.data.load import load_dataset
-from ragstone.evaluation.score_files import Evaluation, evaluate_run
+from ragstone.evaluation.evaluation import Evaluation
+from ragstone.evaluation.score_files import evaluate_run
 from ragstone.models.tokenizer import BUNDLED, tokens
 from ragstone.protocols import Services
 from ragstone.types import Search

@@ -28,7 +28,8 @@ from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.mtrag import MtragReader
-from ragstone.evaluation.score_files import Evaluation, average, evaluate_run
+from ragstone.evaluation.evaluation import Evaluation
+from ragstone.evaluation.score_files import average, evaluate_run
 from ragstone.protocols import Retriever, Services
 from ragstone.statistics.breakdown import breakdown, differences_by, groups_of
 from ragstone.statistics.failures import Scale

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ragstone.errors import UnknownMetric as UnknownMetric
     from ragstone.evaluation.compare import compare as compare
     from ragstone.evaluation.comparison import Comparison as Comparison
+    from ragstone.evaluation.evaluation import Evaluation as Evaluation
     from ragstone.evaluation.gate import gate as gate
-    from ragstone.evaluation.score_files import Evaluation as Evaluation
     from ragstone.evaluation.score_files import evaluate_answers as evaluate_answers
     from ragstone.evaluation.score_files import evaluate_run as evaluate_run
     from ragstone.experiment.evaluate import evaluate as evaluate
@@ -81,7 +81,8 @@ _load, __dir__, __all__ = attach(
         "evaluation.compare": ["compare"],
         "evaluation.comparison": ["Comparison"],
         "evaluation.gate": ["gate"],
-        "evaluation.score_files": ["Evaluation", "evaluate_answers", "evaluate_run"],
+        "evaluation.evaluation": ["Evaluation"],
+        "evaluation.score_files": ["evaluate_answers", "evaluate_run"],
         "experiment.evaluate": ["evaluate"],
         "experiment.experiment": ["Experiment", "load_experiment"],
         "experiment.system": ["System"],

@@ -304,6 +304,11 @@ class Task:
     __repr__ = one_line
 
 
+def tasks_of(queries: Iterable[Query], contexts: Mapping[str, Context]) -> list[Task]:
+    """Return each query with its context, which is empty if it is not known."""
+    return [Task(q, contexts.get(q.query_id) or Context(q.query_id, "")) for q in queries]
+
+
 @dataclass(frozen=True, slots=True)
 class Reported:
     """Parts of a reply that only a system under test reports."""

@@ -92,3 +92,43 @@ def test_a_label_without_data_is_refused(files: list[str]) -> None:
     """The message names the missing option."""
     with pytest.raises(ConfigError, match="--data"):
         run(*files[:2], "--clusters", "conversation")
+
+
+def test_texts_of_the_rows_are_shown_side_by_side(tmp_path: Path) -> None:
+    """A file of scores may carry query, gold answers, answer and passages on any line."""
+    paths = []
+    for name, answer, value in (("old", "Cusco", 0), ("new", "Lima", 1)):
+        row = {"query_id": "q1", "metric": "EM", "value": value, "query": "Capital of Peru?",
+               "gold_answers": ["Lima"], "answer": answer, "passage_ids": ["p1", "p2"]}  # fmt: skip
+        same = {"query_id": "q2", "metric": "EM", "value": 1}
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(f"{json.dumps(row)}\n{json.dumps(same)}\n")
+        paths.append(str(path))
+    text = run(*paths)
+    found = json.loads(run(*paths, "--json"))
+
+    assert "new is better than old on 1 queries by EM, 1 shown" in text
+    for line in ("query: Capital of Peru?", "gold: Lima", "old (0): Cusco", "passages: p1, p2"):
+        assert line in text
+    assert list(found["flipped"]) == ["q1"]
+    one = found["flipped"]["q1"]
+    assert (one["query"], one["gold_answers"]) == ("Capital of Peru?", ["Lima"])
+    assert one["systems"]["new"]["answer"] == "Lima"
+    assert one["systems"]["old"]["values"] == {"EM": 0}
+    assert one["changes"] == [{"metric": "EM", "a": "old", "b": "new", "outcome": "better"}]
+    assert found["usage"]["old"]["not_known"]["cost"] == "1 of 1 answers report none"
+    assert (found["headline"], found["queries"]) == ("EM", 2)
+
+
+def test_differences_are_drawn_and_written_as_a_page(files: list[str], tmp_path: Path) -> None:
+    """The terminal draws an interval per metric; Markdown and HTML are files."""
+    page, markdown = tmp_path / "c.html", tmp_path / "c.md"
+    text = run(*files[:2], "--html", str(page), "--markdown", str(markdown))
+
+    drawn = [line for line in text.splitlines() if "├" in line and "●" in line]
+    assert [line.split()[0] for line in drawn] == ["EM", "failure"]
+    assert text.startswith("EM: new is better than old by 0.25")
+    assert "old: seconds, tokens, cost not known: its scores carry no answers" in text
+    assert "<h1" in page.read_text()
+    assert markdown.read_text().startswith("### EM: new is better")
+    assert "├" not in markdown.read_text()

@@ -89,6 +89,17 @@ def test_per_query_lines_contain_reasons(files: tuple[str, str], tmp_path: Path)
     assert lines["q3"]["status"] == "not_applicable"
 
 
+def test_the_first_line_of_a_query_has_its_texts(files: tuple[str, str], tmp_path: Path) -> None:
+    """`ragstone compare` shows them beside each other."""
+    path = tmp_path / "scores.jsonl"
+    score(*files, "--metrics", "EM,F1", "--per-query", str(path))
+
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    told = [row for row in lines if "answer" in row]
+    assert len({row["query_id"] for row in lines}) == len(told) == len(lines) / 2
+    assert next(row["answer"] for row in told if row["query_id"] == "q2") is None
+
+
 def test_contexts_in_the_answers_file_are_read(files: tuple[str, str]) -> None:
     """The metric answer-in-context reads the context of each answer."""
     found = json.loads(score(*files, "--metrics", "answer-in-context", "--json").stdout)

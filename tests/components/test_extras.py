@@ -21,6 +21,7 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "bm25": {"stem"},  # only with a stemmer
     "fusion": {"stem"},  # of bm25
     "elasticsearch": {"stem"},  # of fusion
+    "checks": {"checks"},  # only for regex and json_schema
     "cross-encoder": {"hf"},  # sentence-transformers installs torch
     "BERTScore-P": {"local"},  # only with the bundled encoder
     "BERTScore-R": {"local"},

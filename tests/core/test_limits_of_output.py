@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from tests.fakes.made_results import made_results
 from tests.fakes.made_test_set import corpus, run, writer
 
+import ragstone
 from ragstone.building.draft import Draft
 from ragstone.building.generate import Generated, GenerationPlan
 from ragstone.building.labels import gold_items
@@ -322,3 +323,18 @@ def test_a_title_of_a_plan_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     lower(monkeypatch, PLAN_TITLE_CHARACTERS=12)
     document = {"data": "sample", "systems": {"a": {"retriever": "bm25"}}, "metrics": ["nDCG@3"]}
     assert "\n    retri... to do" in load_experiment(document).plan().text()
+
+
+def test_flipped_queries_in_the_terminal_are_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Per direction and for the first pairs; a long text ends with the number of characters."""
+    made = made_results(tmp_path / "store", systems=("a", "b", "c"), queries=40)
+    results = Results(made.store, made.record)
+    found = ragstone.compare({s: results.evaluation(s, "retrieved(3)") for s in results.systems})
+    lower(monkeypatch, SHOWN_FLIPPED_QUERIES=1, SHOWN_FLIPPED_PAIRS=1, SHOWN_TEXT_CHARACTERS=10)
+    text = str(found)
+
+    assert text.count(", 1 shown") == 2
+    assert "When does ... (24 more characters)" in text
+    # `REPORT_FLIPPED_QUERIES` and `REPORT_TEXT_CHARACTERS`: tests/results/test_comparison_page.py

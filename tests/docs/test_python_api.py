@@ -34,7 +34,8 @@ def shown(
 
 def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     """Each prints the output that the text describes."""
-    learnt, plan, evaluation, frames, comparison, verdict, metrics, data, own, _, error = shown
+    learnt, plan, evaluation, frames, comparison, texts, verdict, *others = shown
+    metrics, data, own, _, error = others
 
     assert len(BLOCKS) == PAGE.count("```python")
     assert learnt.startswith("answer has Match 1.000")
@@ -42,6 +43,7 @@ def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     assert re.search(r"^nDCG@10 +0\.\d{4}", evaluation, re.MULTILINE)
     assert "'not_applicable', 'missing'" in frames
     assert "no difference shown between" in comparison or "is better than" in comparison
+    assert texts.startswith("Match: bm25 and flat have the same value on all 38 queries.")
     assert verdict in {"pass\n", "undecided\n", "worse\n"}
     assert re.search(
         r"^Match +0\.3333 .* 3 +2 +0 +1 +1\.000 of the 1 answered$", metrics, re.MULTILINE

@@ -12,8 +12,8 @@ import pytest
 
 from ragstone.core.schemas import scores_to_table
 from ragstone.errors import ConfigError, UnknownMetric
+from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate import gate, queries_to_decide
-from ragstone.evaluation.score_files import Evaluation
 from ragstone.evaluation.scored_systems import Scores
 from ragstone.statistics.paired import paired_difference
 from ragstone.types import Score

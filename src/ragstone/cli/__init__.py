@@ -28,12 +28,14 @@ COMMANDS: Final = {
     "compare": ("ragstone.cli.compare", "Compare systems, with significance tests."),
     "gate": ("ragstone.cli.gate", "Decide whether a new version may replace a baseline."),
     "data": ("ragstone.cli.data", "Show, check, convert, label and generate data sets."),
+    "traces": ("ragstone.cli.traces", "Convert traces of a running system into rows to score."),
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),
     "store": ("ragstone.cli.store", "List, check and prune a store."),
     "models": ("ragstone.cli.models", "List bundled models; fetch and check their files."),
     "components": ("ragstone.cli.components", "List components with their parameters."),
     "doctor": ("ragstone.cli.doctor", "Report missing extras and models, and how to get them."),
+    "mcp": ("ragstone.cli.mcp", "Serve the results of a store to an assistant, read-only."),
     "config": ("ragstone.cli.config", "Print the JSON Schema of an experiment file."),
 }
 """Name -> (module, one line of help): `ragstone --help` imports none of them."""

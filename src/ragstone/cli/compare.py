@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import json_option, print_result
+from ragstone.cli.options import FILE, json_option, print_result
 from ragstone.cli.sources import chosen_clusters, read_sources, source_options
 from ragstone.errors import ConfigError
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
 @source_options
+@click.option("--html", type=FILE, metavar="FILE", help="Write an HTML page to this file.")
 @json_option
 def command(
     *,
@@ -47,6 +48,7 @@ def command(
     store: Path,
     by: str | None,
     markdown: Path | None,
+    html: Path | None,
     **options: Any,
 ) -> None:
     """Compare systems on the queries that all of them have, metric by metric.
@@ -63,10 +65,12 @@ def command(
       ragstone compare old=a.jsonl new=b.jsonl tuned=c.jsonl --baseline old --metrics EM
       ragstone compare a.jsonl b.jsonl --data my-data --clusters conversation --json
       ragstone compare e.yaml:old e.yaml:new --by question_type --markdown comparison.md
+      ragstone compare e.yaml:old e.yaml:new --html comparison.html
     """
     from ragstone.components.metrics.parse import split_names
     from ragstone.core.atomic_files import write_document
     from ragstone.evaluation.compare import compare
+    from ragstone.results.comparison_page import write_comparison
 
     read = read_sources(sources, store)
     label, groups = chosen_clusters(clusters, data)
@@ -82,6 +86,8 @@ def command(
     found = replace(found, clusters=label or found.clusters)
     if markdown is not None:
         write_document(markdown, found.to_markdown().encode(), "comparison")
+    if html is not None:
+        write_comparison(found, html)
     print_result(found.to_dict, lambda: found)
 
 

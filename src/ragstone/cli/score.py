@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.judge_options import JudgeModel, judge_options
 from ragstone.cli.options import FILE, print_result
 from ragstone.cli.scores import print_notes, scores_options, write_scores
 from ragstone.core import limits
@@ -16,7 +17,7 @@ from ragstone.core import limits
 if TYPE_CHECKING:
     from ragstone.components.metrics.variants_explained import Disagreement
     from ragstone.data.readers.answer_rows import SystemRows
-    from ragstone.evaluation.score_files import Evaluation
+    from ragstone.evaluation.evaluation import Evaluation
     from ragstone.statistics.summary import Policy
 
 
@@ -35,7 +36,12 @@ if TYPE_CHECKING:
     help="Columns of ANSWERS by their role, as in text=question,gold_answers=ground_truth.",
 )
 @click.option("--system", help="Score only the rows of this system (column system).")
-@click.option("--metrics", default="Match,EM,F1", help="Comma-separated metrics.")
+@click.option(
+    "--metrics",
+    default="Match,EM,F1",
+    help="Comma-separated metrics, and judges such as faithfulness, which need --judge.",
+)
+@judge_options
 @click.option(
     "--variant",
     default="corrected",
@@ -55,6 +61,7 @@ def command(
     columns: str,
     system: str | None,
     metrics: str,
+    judging: JudgeModel,
     variant: str,
     setting: str | None,
     explain: bool,
@@ -62,11 +69,12 @@ def command(
     failures: Policy,
     per_query: Path | None,
 ) -> None:
-    """Score recorded answers against gold answers, without a model.
+    """Score recorded answers with metrics, and with judges if --judge names their model.
 
     ANSWERS is a table (CSV, TSV, JSON, JSON lines, Parquet) with any of query_id, query,
     gold_answers, contexts, passage_ids, answer and system, or ragas' columns. A query without a
-    row, or with an answer of null, is failed; --failures says what counts for it.
+    row, or with an answer of null, is failed; --failures decides what counts for it. Checks that
+    the rows carry (column checks) are scored too.
 
     \b
     Examples:
@@ -74,13 +82,13 @@ def command(
       ragstone score answers.jsonl --gold queries.jsonl --metrics Match,EM,F1
       ragstone score answers.jsonl --gold my-data --metrics ROUGE-L,refusal --json
       ragstone score answers.jsonl --gold queries.jsonl --metrics F1 --variant paper
+      ragstone score rows.jsonl --metrics F1,faithfulness --judge http://localhost:8000/v1#qwen
       ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
     """
     from ragstone.components.metrics import parse
-    from ragstone.evaluation.score_files import evaluate_answers
 
     parse.check_variant(variant)
-    written = parse.split_names(metrics)
+    written, judges = judging.judges_apart(parse.split_names(metrics))
     wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
     names = list(wanted)
     variants = [v for name in names for v in (parse.variants_of(name) if explain else [name])]
@@ -90,17 +98,12 @@ def command(
             f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
             f"{', '.join(tables)}; name one with --system"
         )
-    found = {
-        name: evaluate_answers(
-            list(table.predictions.values()),
-            table.queries,
-            list(dict.fromkeys(variants)),
-            contexts=table.contexts,
-            clusters=clusters,
-            failures=failures,
-        )
-        for name, table in tables.items()
-    }
+    common = {"clusters": clusters, "failures": failures, "judges": judges}
+    with judging.services(judges) as services:
+        found = {
+            name: _evaluate(table, variants, services=services, **common)
+            for name, table in tables.items()
+        }
     for name, one in found.items():
         print_notes(one, f"the answers of {name}" if name else "the answers", "the gold answers")
     write_scores(per_query, found.values())
@@ -108,6 +111,16 @@ def command(
         _explain(names, next(iter(found.values())), next(iter(tables.values())))
     else:
         _print(found, wanted)
+
+
+def _evaluate(table: SystemRows, metrics: Sequence[str], **options: Any) -> Evaluation:
+    """Return the scores of a system by some metrics, and by the checks that its rows carry."""
+    from ragstone.components.metrics.row_checks import check_metrics_of
+    from ragstone.evaluation.score_files import evaluate_answers
+
+    names = dict.fromkeys([*metrics, *check_metrics_of(table.queries)])
+    answers = list(table.predictions.values())
+    return evaluate_answers(answers, table.queries, list(names), contexts=table.contexts, **options)
 
 
 def _print(found: Mapping[str, Evaluation], wanted: Mapping[str, str]) -> None:

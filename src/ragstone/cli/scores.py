@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ragstone.cli.options import FILE, failures_option, json_option, together, write_json_lines
 
 if TYPE_CHECKING:
-    from ragstone.evaluation.score_files import Evaluation
+    from ragstone.evaluation.evaluation import Evaluation
 
 
 def _read_clusters(
@@ -38,11 +38,22 @@ scores_options: Final = together(
 
 
 def write_scores(path: Path | None, found: Iterable[Evaluation]) -> None:
-    """Write one JSON line per query and metric: query_id, metric, value, status, reason."""
+    """Write one JSON line per query and metric: query_id, metric, value, status, reason.
+
+    The first line of a query has its texts too.
+    """
+    if path is not None:
+        write_json_lines(path, chain.from_iterable(map(_rows_with_texts, found)))
+
+
+def _rows_with_texts(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     from ragstone.core.schemas import rows
 
-    if path is not None:
-        write_json_lines(path, chain.from_iterable(rows(one.table) for one in found))
+    told: set[str] = set()
+    for row in rows(evaluation.table):
+        query_id = row["query_id"]
+        yield row if query_id in told else row | evaluation.answered.texts(query_id)
+        told.add(query_id)
 
 
 def print_notes(evaluation: Evaluation, scored: str, known: str) -> None:

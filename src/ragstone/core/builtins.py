@@ -123,6 +123,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "language-match": "language_match:LanguageMatch",
         "refusal": "refusal:Refusal",
         "answerability": "answerability:Answerability",
+        "checks": "row_checks:RowChecks",
         "token-similarity": "token_similarity:TokenSimilarity",
         "token-K-precision": "token_k_precision:TokenKPrecision",
         "semantic-similarity": "semantic_similarity:SemanticSimilarity",
@@ -187,6 +188,9 @@ PROTOCOLS: Final[Mapping[str, str]] = {
     "exporters": "ragstone.results.exporters.base:Exporter",
 }
 """Kind -> "module:Class" of its protocol. Names, because this layer cannot import protocols."""
+
+SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {"judges": {"faithfulness": "RL_F"}}
+"""Kind -> a usual name -> the name in the table of that component."""
 
 FORMER_KINDS: Final[Mapping[str, str]] = {
     "contexts": "context_settings",

@@ -22,6 +22,8 @@ MAX_YAML_BYTES: Final = 2**20
 """A YAML file; PyYAML needs several seconds per megabyte."""
 MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
+MAX_TRACE_SPANS: Final = 50_000
+"""Spans of one trace, which are in memory together; an agent in a loop writes without end."""
 
 # Model calls: number and time
 
@@ -212,10 +214,22 @@ REPORT_LABEL_VALUES: Final = 24
 """Values of a label that a report breaks metrics down by; with more, groups are tiny."""
 SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
+MAX_REGEX_SECONDS: Final = 1.0
+"""Search of a regex, from a row of the data, in one answer; some patterns take for ever."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
 MAX_RANKED_SYSTEMS: Final = 16
 """Systems of which all pairs are compared; if there are more, each is compared with the best."""
+SHOWN_FLIPPED_QUERIES: Final = 2
+"""Flipped queries with their texts in the terminal, per direction; JSON and HTML have all."""
+SHOWN_FLIPPED_PAIRS: Final = 3
+"""Pairs of systems whose flipped queries the terminal shows."""
+REPORT_FLIPPED_QUERIES: Final = 500
+"""Flipped queries on the page of a comparison; JSON has all."""
+REPORT_TEXT_CHARACTERS: Final = 4000
+"""A query, gold answer or answer on that page; a longer one is cut, with a note."""
+MCP_ANSWER_CHARACTERS: Final = 200_000
+"""An answer to an assistant; about 50,000 tokens, which its context may not have."""
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ragstone.core.builtins import BUILT_IN, FORMER_KINDS, PROTOCOLS
+from ragstone.core.builtins import BUILT_IN, FORMER_KINDS, PROTOCOLS, SYNONYMS
 from ragstone.core.component import Component
 from ragstone.core.spec import Spec, caret, parse_spec
 from ragstone.core.user_code import error_line, load_file
@@ -89,7 +89,8 @@ def locate(path: Path) -> Path:
 
 def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> Any:
     """Return the class of a component; raise `UnknownComponent` with the nearest names."""
-    target = known(kind).get(name, name if ":" in name else None)
+    usual = SYNONYMS.get(kind, {})
+    target = known(kind).get(usual.get(name, name), name if ":" in name else None)
     if target is None:
         raise UnknownComponent(
             f"{where}: unknown {_noun(kind)} {name!r}{did_you_mean(name, known(kind))}", value=name
@@ -109,6 +110,15 @@ def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> Any
             value=name,
         )
     return complete(kind, found, where=where)
+
+
+def is_known(kind: str, name: str) -> bool:
+    """Return whether a component of the kind has that name, or a synonym of it.
+
+    >>> is_known("judges", "faithfulness"), is_known("judges", "F1")
+    (True, False)
+    """
+    return SYNONYMS.get(kind, {}).get(name, name) in known(kind)
 
 
 def complete(kind: str, found: type, *, where: str) -> Any:

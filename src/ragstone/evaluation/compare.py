@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
-from ragstone.evaluation.comparison import Comparison, MetricComparison
+from ragstone.evaluation.comparison import Comparison
+from ragstone.evaluation.metric_comparison import MetricComparison
 from ragstone.evaluation.scored_systems import Column, ScoredSystems, Scores, scored_systems
 from ragstone.statistics.breakdown import differences_by
 from ragstone.statistics.failures import Scale, difference_of, summarise_scores
@@ -110,7 +111,17 @@ def _comparison(
     tests, judged = _judged(found, settings)
     confidence, correction = settings.confidence, settings.correction
     return Comparison(
-        tuple(systems.tables), judged, not_shared, confidence, correction, tests, systems.label
+        systems=tuple(systems.tables),
+        metrics=judged,
+        not_shared=not_shared,
+        confidence=confidence,
+        correction=correction,
+        tests=tests,
+        clusters=systems.label,
+        headline=systems.headline(shared),
+        common=systems.common,
+        scores=systems.tables,
+        answered=systems.answered,
     )
 
 

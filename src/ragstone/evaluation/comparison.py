@@ -3,129 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.schemas import PAIRS, to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable, to_markdown
-from ragstone.data.readers.rows import listed
 from ragstone.errors import UnknownMetric, did_you_mean
+from ragstone.evaluation.answered import Answered, not_known
+from ragstone.evaluation.difference_plots import difference_plots
+from ragstone.evaluation.flipped_texts import (
+    FlippedQuery,
+    ShownFlips,
+    flipped_texts,
+    flips_table,
+    flips_text,
+    shown_flips,
+)
+from ragstone.evaluation.usage import UsageRow, usage_of
 from ragstone.statistics.significance import pair_document
-from ragstone.statistics.summary import summaries_table, summary_table
-from ragstone.types import brief, one_line
+from ragstone.statistics.summary import summaries_table
+from ragstone.types import Score, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-    from ragstone.statistics.breakdown import DifferenceGroup
-    from ragstone.statistics.failures import Scale
-    from ragstone.statistics.flipped import FlippedQueries
+    from ragstone.evaluation.metric_comparison import MetricComparison
     from ragstone.statistics.paired import Correction
-    from ragstone.statistics.rank_stability import RankStability
-    from ragstone.statistics.significance import SystemPair
-    from ragstone.statistics.summary import Summary
-
-
-@dataclass(frozen=True, slots=True)
-class MetricComparison:
-    """All systems under one metric, on the queries that count for every one of them."""
-
-    metric: str
-    n: int
-    """Queries compared."""
-    left_out: int
-    """Queries with a score of some system that do not count for every system."""
-    absent: Mapping[str, tuple[str, ...]]
-    """System -> queries that other systems have a score of."""
-    summaries: Mapping[str, Summary]
-    """System -> mean over the queries compared; `not_applicable` and `unscored` count queries that
-    are left out."""
-    pairs: tuple[SystemPair, ...]
-    """Empty if no query is left to compare."""
-    ranks: tuple[RankStability, ...]
-    """Best first; of three systems or more."""
-    scale: Scale
-    few_clusters: str = ""
-    """A warning if the queries are in fewer than 15 clusters."""
-    flipped: Mapping[tuple[str, str], FlippedQueries] = field(default_factory=dict)
-    """Pair of systems -> the queries on which the second is better or worse."""
-    by: Mapping[tuple[str, str], tuple[DifferenceGroup, ...]] = field(default_factory=dict)
-    """Pair of systems -> their difference under each value of a label; empty without a label."""
-
-    __repr__ = one_line
-
-    def table(self, clusters: str = "") -> TextTable:
-        """Return the means as a table, with the verdicts below it."""
-        title = f"{self.metric}: {self.n:,} queries compared"
-        if clusters and self.pairs:
-            title += f", in {self.pairs[0].difference.clusters:,} clusters"
-        if self.left_out:
-            title += f", {self.left_out:,} left out"
-        means = summary_table(list(self.summaries.items()), title, "system")
-        below = [line for pair in self.pairs for line in self._pair_lines(pair)]
-        below += [
-            f"  {name} has no score of {len(ids):,} queries: {listed(ids)}"
-            for name, ids in self.absent.items()
-            if ids
-        ]
-        if self.pairs and self.few_clusters:
-            below.append(f"  {self.few_clusters}")
-        if any(one.failed for one in self.summaries.values()) and self.scale.worst is None:
-            below.append("  The metric has no worst value, so failed queries are left out.")
-        headers, rows = means.headers, means.rows
-        if self.ranks:
-            ranks = {place.system: _place(place) for place in self.ranks}
-            headers, rows = [*headers, "rank"], [[*row, ranks[str(row[0])]] for row in rows]
-        return TextTable(headers, rows, title, below or ["  no query counts for every system"])
-
-    def _pair_lines(self, pair: SystemPair) -> Iterator[str]:
-        """Yield the verdict, the differences under each value of a label, and flipped queries."""
-        yield f"  {pair.verdict}"
-        for one in self.by.get((pair.a, pair.b), ()):
-            yield f"    {group_text(one)}"
-        flipped = self.flipped.get((pair.a, pair.b))
-        for word, ids in (("better", flipped.better), ("worse", flipped.worse)) if flipped else ():
-            if ids:
-                yield f"    {word} in {pair.b} on {len(ids):,}: {listed(ids)}"
-
-    def _pair_document(self, pair: SystemPair) -> dict[str, Any]:
-        key, found = (pair.a, pair.b), pair_document(pair)
-        if key in self.flipped:
-            found["flipped"] = asdict(self.flipped[key])
-        if key in self.by:
-            found["by"] = {one.value: _group_document(one) for one in self.by[key]}
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, numbers unrounded."""
-        return {
-            "n": self.n,
-            "left_out": self.left_out,
-            "absent": {name: len(ids) for name, ids in self.absent.items()},
-            "absent_queries": self.absent,
-            "systems": {name: summary.to_dict() for name, summary in self.summaries.items()},
-            "pairs": [self._pair_document(pair) for pair in self.pairs],
-            "ranks": [asdict(place) for place in self.ranks],
-        }
-
-
-def _place(place: RankStability) -> str:
-    interval = place.interval
-    return str(place.rank) + (f" [{interval[0]:.0f}-{interval[1]:.0f}]" if interval else "")
-
-
-def group_text(one: DifferenceGroup) -> str:
-    """Return the difference under one value of a label as a line."""
-    found = one.difference
-    interval = "" if found.interval is None else " [{:+.4f}, {:+.4f}]".format(*found.interval)
-    return (
-        f"{one.value}: {found.difference:+.4f}{interval}, {found.n:,} queries, "
-        f"p={one.p_adjusted:.2g}"
-    )
-
-
-def _group_document(one: DifferenceGroup) -> dict[str, Any]:
-    return {**asdict(one.difference), "adjusted_p": one.p_adjusted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +45,14 @@ class Comparison(Tabular):
     """Number of p values that were corrected together."""
     clusters: str
     """Name of the clusters, such as "conversation"; empty if each query is a cluster."""
+    headline: str
+    """The metric of the verdict."""
+    common: tuple[str, ...]
+    """The queries that every system has a score of."""
+    scores: Mapping[str, Mapping[str, Mapping[str, Score]]]
+    """System -> metric -> query id -> score."""
+    answered: Mapping[str, Answered]
+    """System -> the texts behind its scores, as far as they are known."""
 
     def __repr__(self) -> str:
         """Return one line: the systems and the metrics."""
@@ -155,14 +66,79 @@ class Comparison(Tabular):
             raise UnknownMetric(f"no comparison for {metric!r}{did_you_mean(metric, found)}")
         return found[metric]
 
-    def parts(self) -> Iterator[str | TextTable]:
-        """Yield a line on the intervals and the metrics left out, and one table per metric."""
-        head = [f"Intervals: {self.confidence:.0%}, over {self.clusters or 'queries'}."]
+    @property
+    def verdict(self) -> str:
+        """The verdict by the headline metric, as one sentence."""
+        return f"{self.headline}: {self[self.headline].verdict}."
+
+    @property
+    def population(self) -> list[str]:
+        """Lines on the queries compared, the intervals, and the metrics that are not compared."""
+        lines = [
+            f"Population: {len(self.common):,} queries that every system has a score of.",
+            f"Intervals: {self.confidence:.0%}, over {self.clusters or 'queries'}.",
+        ]
         for metric, lacking in self.not_shared.items():
-            head.append(f"{metric} is not compared: no scores of {', '.join(lacking)}.")
-        yield "\n".join(head)
+            lines.append(f"{metric} is not compared: no scores of {', '.join(lacking)}.")
+        return lines
+
+    @property
+    def usage(self) -> list[UsageRow]:
+        """Time, tokens and cost of each system, over the common queries."""
+        known = self.answered.items()
+        return [usage_of(held.among(self.common), name) for name, held in known]
+
+    @property
+    def not_known(self) -> dict[str, dict[str, str]]:
+        """System -> what its answers do not report -> why, or for how many."""
+        return {name: not_known(held.among(self.common)) for name, held in self.answered.items()}
+
+    def flipped(self) -> dict[str, FlippedQuery]:
+        """Return query id -> texts of every flipped query, those of the headline metric first."""
+        ordered = sorted(self.metrics, key=lambda one: one.metric != self.headline)
+        return flipped_texts(ordered, self.scores, self.answered)
+
+    def parts(self) -> Iterator[str | TextTable]:
+        """Yield the verdict, the differences drawn, the metrics, the cost and flipped queries."""
+        yield "\n".join([self.verdict, *self.population])
+        yield from difference_plots(self.metrics)
+        yield from self._tables()
+        yield from (flips_text(flips, self.headline) for flips in self._shown_flips())
+
+    def _shown_flips(self) -> Iterator[ShownFlips]:
+        return shown_flips(self[self.headline], self.flipped())
+
+    def _tables(self) -> Iterator[str | TextTable]:
         for one in self.metrics:
             yield one.table(self.clusters)
+        yield self._usage_table()
+
+    def _usage_table(self) -> TextTable | str:
+        """Return failures, time, tokens and cost of each system, and what is not known."""
+        rows = [
+            [
+                one.system,
+                *(f"{count:,}" for count in (one.answered, one.failed)),
+                *("-" if v is None else f"{v:.3g}" for v in (one.seconds_p50, one.seconds_p95)),
+                *("-" if v is None else f"{v:,}" for v in (one.tokens_in, one.tokens_out)),
+                "-" if one.cost is None else f"{one.cost:.4g}",
+            ]
+            for one in self.usage
+            if one.answered + one.failed
+        ]
+        below = list(self.not_known_lines())
+        if not rows:
+            return "\n".join(below)
+        headers = ["system", "answered", "failed", "p50 s", "p95 s", "tokens in", "out", "cost"]
+        title = f"Answers, time and cost: {len(self.common):,} common queries"
+        return TextTable(headers, rows, title, [f"  {line}" for line in below])
+
+    def not_known_lines(self) -> Iterator[str]:
+        """Yield a line per system and reason for the seconds, tokens or cost that are not known."""
+        for name, found in self.not_known.items():
+            for reason in dict.fromkeys(found.values()):
+                fields = ", ".join(field for field, why in found.items() if why == reason)
+                yield f"{name}: {fields} not known: {reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded; docs/statistics.md describes each key."""
@@ -172,13 +148,24 @@ class Comparison(Tabular):
             "correction": self.correction,
             "tests": self.tests,
             "clusters": self.clusters or None,
+            "headline": self.headline,
+            "verdict": self.verdict,
+            "queries": len(self.common),
             "not_shared": self.not_shared,
             "metrics": {one.metric: one.to_dict() for one in self.metrics},
+            "usage": {
+                one.system: {**_usage_document(one), "not_known": self.not_known[one.system]}
+                for one in self.usage
+            },
+            "flipped": {query: found.to_dict() for query, found in self.flipped().items()},
         }
 
     def to_markdown(self) -> str:
-        """Return a table of the means, the verdicts and the flipped queries, for a pull request."""
-        return f"{to_markdown(self.parts())}\n"
+        """Return the verdict, the means, the cost and some flipped queries, for a pull request."""
+        head = f"### {to_markdown([self.verdict])}"
+        flips = (flips_table(one, self.headline) for one in self._shown_flips())
+        rest = to_markdown([" ".join(self.population), *self._tables(), *flips])
+        return f"{head}\n\n{rest}\n"
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per metric and pair, or one row per system and metric with `summary`."""
@@ -195,3 +182,7 @@ class Comparison(Tabular):
                 low, high = found["interval"] or (None, None)
                 rows.append({**found, "metric": one.metric, "low": low, "high": high})
         return to_table(PAIRS, {name: [row[name] for row in rows] for name in PAIRS.names})
+
+
+def _usage_document(row: UsageRow) -> dict[str, Any]:
+    return {name: value for name, value in asdict(row).items() if name not in {"system", "setting"}}

@@ -8,13 +8,12 @@ Match     0.5000  [0.0126, 0.9874]  2    1         0      1          1.000 of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from ragstone.components.judges.scoring import judge_predictions
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
@@ -25,122 +24,30 @@ from ragstone.components.metrics.score import (
     score_answers,
     score_rankings,
 )
-from ragstone.core.schemas import columns, with_texts
-from ragstone.core.tables import Tabular, TextTable
+from ragstone.core.schemas import SCORES, columns, joined, scores_to_table
 from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.evaluation.answered import Answered
+from ragstone.evaluation.evaluation import Evaluation
+from ragstone.protocols import Services
 from ragstone.statistics.failures import (
     Scale,
     check_policy,
     summarise_scores,
-    without_worst,
 )
 from ragstone.statistics.summary import (
     Policy,
     Summary,
     clusters_of,
-    few_clusters,
-    summaries_table,
-    summary_table,
 )
-from ragstone.types import Prediction, Query, Ranking, brief
+from ragstone.types import Prediction, Query, Ranking
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.protocols import Judge
     from ragstone.types import Context
-
-
-@dataclass(frozen=True, repr=False)
-class Evaluation(Tabular):
-    """The means of some metrics, and the scores per query."""
-
-    summaries: Mapping[str, Summary]
-    """Metric name -> mean, n, missing, failed, not applicable, interval."""
-    table: Table
-    """One row per query and metric, of `ragstone.core.schemas.SCORES`."""
-    missing: tuple[str, ...] = ()
-    """Queries without a ranking or answer; they count as failed."""
-    extra: tuple[str, ...] = ()
-    """Queries without qrels or gold answers; they are left out."""
-    ceilings: Mapping[str, float] = field(default_factory=dict)
-    """Metric -> mean of perfect rankings, if less than 1."""
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> conversation or document; a query without one is a cluster on its own."""
-    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Metric -> figures of all answers together, such as the macro-F1 of `label`."""
-    scales: Mapping[str, Scale] = field(default_factory=dict)
-    """Metric -> its range and direction, and what counts for a failed query."""
-    corpus_digest: str = ""
-    """The corpus of the answers; empty if unknown."""
-    gold_answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Query id -> its gold answers; empty if unknown."""
-
-    def __repr__(self) -> str:
-        """Return one line: the means and the number of queries."""
-        means = (
-            f"{name} {'-' if summary.mean is None else f'{summary.mean:.4f}'}"
-            for name, summary in self.summaries.items()
-        )
-        queries = len(set(self.table.column("query_id").to_pylist()))
-        return brief(self, f"{queries:,} queries", *means)
-
-    def __getitem__(self, metric: str) -> Summary:
-        """Return the summary of a metric, by any of its spellings."""
-        name = metric if metric in self.summaries else str(parse_metric(metric))
-        if name not in self.summaries:
-            raise ConfigError(f"no scores of {name}, only of {', '.join(self.summaries)}")
-        return self.summaries[name]
-
-    def to_dict(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the summaries as plain data, numbers unrounded.
-
-        `asked` maps metric names to other keys; the metric's name is then added to its values.
-        """
-        found = {}
-        for name, summary in self.summaries.items():
-            key, values = (asked or {}).get(name, name), summary.to_dict()
-            values |= self.beside.get(name, {})
-            found[key] = values | ({"metric": name} if key != name else {})
-        return found
-
-    def parts(self) -> Iterator[TextTable | str]:
-        """Yield the summaries as a table, with ceilings if there are any, and a warning."""
-        table = summary_table(list(self.summaries.items()))
-        if self.ceilings:
-            best = [self.ceilings.get(name) for name in self.summaries]
-            ends = ["-" if value is None else f"{value:.4f}" for value in best]
-            rows = [[*row, end] for row, end in zip(table.rows, ends, strict=True)]
-            table = TextTable([*table.headers, "ceiling"], rows)
-        yield table
-        if without := without_worst(self.summaries, self.scales):
-            yield without
-        if self.beside:
-            rows = [
-                [m, key, f"{v:.4g}"] for m, held in self.beside.items() for key, v in held.items()
-            ]
-            yield TextTable(["metric", "of all answers", "value"], rows)
-        queries = dict.fromkeys(self.table.column("query_id").to_pylist())
-        if warning := few_clusters(clusters_of(queries, self.clusters) or ()):
-            yield warning
-
-    def to_arrow(self, *, summary: bool = False) -> Table:
-        """Return one row per query and metric, or one row per metric with `summary`."""
-        if not summary:
-            return self.table
-        return with_texts(summaries_table(self.summaries.values()), metric=list(self.summaries))
-
-    @cached_property
-    def scores(self) -> dict[str, dict[str, float | None]]:
-        """Metric -> query id -> value."""
-        found: dict[str, dict[str, float | None]] = {}
-        held = columns(self.table)
-        for metric, query_id, value in zip(
-            held["metric"], held["query_id"], held["value"], strict=True
-        ):
-            found.setdefault(metric, {})[query_id] = value
-        return found
 
 
 def evaluate_run(
@@ -235,8 +142,10 @@ def evaluate_answers(
     contexts: Mapping[str, Context] | None = None,
     clusters: Mapping[str, str] | None = None,
     failures: Policy = "wrong",
+    judges: Sequence[Judge] = (),
+    services: Services | None = None,
 ) -> Evaluation:
-    """Return the means of answer metrics over all queries of `gold`.
+    """Return the means of answer metrics, and of judges' verdicts, over all queries of `gold`.
 
     Args:
         answers: query id -> answer, or predictions. A query without one, or with None, is failed.
@@ -247,9 +156,12 @@ def evaluate_answers(
         clusters: query id -> cluster (default: the queries' label `conversation` or `document`).
         failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
             (`ragstone.statistics.failures`).
+        judges: judges that grade the answers; those with a model need `services`.
+        services: the way to the judges' models.
 
     Raises:
         ConfigError: an unknown metric, a metric of rankings, or an unknown policy.
+        CallError: the model of a judge cannot be reached.
         DatasetError: a query is listed twice, or there is no query.
 
     >>> evaluate_answers({"q1": "Paris, France"}, {"q1": ["Paris"]}, ["EM", "F1"])["F1"].mean
@@ -259,21 +171,19 @@ def evaluate_answers(
     queries, given = _queries(gold), _predictions(answers)
     if not queries:
         raise DatasetError("there is no query with gold answers")
-    known = {query.query_id for query in queries}
+    known = {query.query_id: query for query in queries}
     check_ids(given, known, ("the answers", "the gold answers"))
-    missing = tuple(q.query_id for q in queries if q.query_id not in given)
+    missing = tuple(query_id for query_id in known if query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
-    predictions = [given.get(q.query_id) or _absent(q.query_id) for q in queries]
-    table = score_answers(
-        metrics,
-        queries,
-        predictions,
-        [(contexts or {}).get(q.query_id) for q in queries],
-    )
-    parsed = _parsed(metrics)
+    predictions = [given.get(i) or Prediction(i, None, "no answer was given") for i in known]
+    shown = contexts or {}
+    by_metrics = score_answers(metrics, queries, predictions, [shown.get(i) for i in known])
+    by_judges = [_judged(judge, services, queries, shown, predictions) for judge in judges]
+    table, parsed = joined([by_metrics, *by_judges], SCORES), _parsed(metrics)
     check_ids(clusters or (), known, ("the clusters", "the queries"))
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     scales = _scales(parsed, failures)
+    scales |= {m: Scale(j.range, j.direction, failures) for j in judges for m in j.metrics}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups, scales),
         table=table,
@@ -282,7 +192,24 @@ def evaluate_answers(
         clusters=groups,
         scales=scales,
         beside=figures_beside(parsed, queries, predictions),
+        answered=Answered.of(queries, predictions, shown),
     )
+
+
+def _judged(
+    judge: Judge,
+    services: Services | None,
+    queries: Sequence[Query],
+    contexts: Mapping[str, Context],
+    predictions: Sequence[Prediction],
+) -> Table:
+    """Return the scores of a judge, metric by metric."""
+    served = services or Services()
+    judge.check(served)
+    outcomes = judge_predictions(judge, served, queries, contexts, predictions)
+    found = [score for outcome in outcomes for score in outcome.value or ()]
+    order = {metric: place for place, metric in enumerate(judge.metrics)}
+    return scores_to_table(sorted(found, key=lambda score: order[score.metric]))
 
 
 def _queries(gold: Mapping[str, Sequence[str]] | Sequence[Query]) -> list[Query]:
@@ -310,10 +237,6 @@ def _predictions(
         return {q: Prediction(q, a, why if a is None else "") for q, a in answers.items()}
     refuse_duplicates("prediction", [one.query_id for one in answers])
     return {one.query_id: one for one in answers}
-
-
-def _absent(query_id: str) -> Prediction:
-    return Prediction(query_id, None, "no answer was given")
 
 
 def _parsed(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
@@ -14,9 +15,10 @@ from arro3.core import Table
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.matching_ids import check_systems
-from ragstone.data.readers.scores import clusters_by_id, read_scores
+from ragstone.data.readers.scores import clusters_by_id, read_score_rows
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
-from ragstone.evaluation.score_files import Evaluation
+from ragstone.evaluation.answered import Answered
+from ragstone.evaluation.evaluation import Evaluation
 from ragstone.statistics.failures import FAILURE_RATE, Scale, check_policy, failure_scores
 from ragstone.statistics.summary import Policy, range_of
 from ragstone.types import Score
@@ -51,6 +53,22 @@ class ScoredSystems:
     """Name of the clusters; empty if there are none."""
     lower_is_better: Collection[str]
     failures: Policy
+    answered: Mapping[str, Answered] = field(default_factory=dict)
+    """System -> the texts behind its scores."""
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """The queries that every system has a score of, in the order of the first system."""
+        first, *others = (dict.fromkeys(chain(*held.values())) for held in self.tables.values())
+        return tuple(q for q in first if all(q in other for other in others))
+
+    def headline(self, metrics: Sequence[str]) -> str:
+        """Return the headline metric of the experiments if it is among some metrics, or the first.
+
+        The failure rate comes last.
+        """
+        named = [one.headline for one in self.evaluations.values() if one.headline in metrics]
+        return min([*named, *metrics], key=lambda metric: metric == FAILURE_RATE)
 
     def columns(self, metric: str) -> dict[str, Column]:
         """Return the scores of each system under a metric that all of them have."""
@@ -119,16 +137,17 @@ def scored_systems(
     """
     check_policy(failures)
     chosen = {name: _selected(given, name) for name, given in sides.items()}
-    tables = {name: _by_metric(given, name) for name, given in chosen.items()}
+    read = {name: _read(given) for name, given in chosen.items()}
+    tables = {name: _by_metric(scores, name) for name, (scores, _) in read.items()}
     check_systems({name: set().union(*held.values()) for name, held in tables.items()})
     added = failure_scores(tables)
     if added:
         tables = {name: held | {FAILURE_RATE: added[name]} for name, held in tables.items()}
     evaluations = {name: side for name, side in chosen.items() if isinstance(side, Evaluation)}
     label, groups = _labelled_clusters(clusters, evaluations.values(), tables.values())
-    return ScoredSystems(
-        tables, evaluations, groups, label, {FAILURE_RATE, *lower_is_better}, failures
-    )
+    lower = {FAILURE_RATE, *lower_is_better}
+    answered = {name: texts for name, (_, texts) in read.items()}
+    return ScoredSystems(tables, evaluations, groups, label, lower, failures, answered)
 
 
 def _selected(scores: Scores, name: str) -> Scores:
@@ -141,16 +160,22 @@ def _selected(scores: Scores, name: str) -> Scores:
         raise error.with_message(f"{name}: {error}") from error
 
 
-def _by_metric(scores: Scores, name: str) -> dict[str, Column]:
-    """Return metric -> query id -> score of one system."""
+def _read(scores: Scores) -> tuple[Iterable[Score], Answered]:
+    """Return the scores of one system, and the texts behind them."""
     if isinstance(scores, Path | str):
-        held: Iterable[Score] = read_scores(Path(scores))
-    elif isinstance(scores, Evaluation | Table):
-        held = table_to_scores(scores.table if isinstance(scores, Evaluation) else scores)
-    else:
-        held = cast("Iterable[Score]", scores)
+        found = read_score_rows(Path(scores))
+        return found.scores, Answered(found.queries, found.predictions)
+    if isinstance(scores, Evaluation):
+        return table_to_scores(scores.table), scores.answered
+    if isinstance(scores, Table):
+        return table_to_scores(scores), Answered()
+    return cast("Iterable[Score]", scores), Answered()
+
+
+def _by_metric(scores: Iterable[Score], name: str) -> dict[str, Column]:
+    """Return metric -> query id -> score of one system."""
     columns: dict[str, Column] = {}
-    for score in held:
+    for score in scores:
         column = columns.setdefault(score.metric, {})
         if column.setdefault(score.query_id, score) is not score:
             raise DatasetError(

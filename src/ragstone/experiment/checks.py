@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
+from ragstone.components.metrics.row_checks import LABEL
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
@@ -138,6 +139,7 @@ def check_metrics(
     data = {
         "qrels": ("qrels", bool(dataset.qrels)),
         "subtopics": ("subtopics (`ragstone rank` reads them)", False),
+        "checks": ("checks", any(LABEL in query.labels for query in dataset.queries)),
         "gold_answers": ("gold answers", any(query.gold_answers for query in dataset.queries)),
     }
     for metric in metrics:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ragstone.components.metrics.row_checks import LABEL
 from ragstone.core.component import Component
 from ragstone.errors import MissingDependency, ModelFileError
 from ragstone.experiment.steps import Step
@@ -28,7 +29,7 @@ def data_notes(
     Raises:
         ConfigError: the data have nothing of what a component reads.
     """
-    found: dict[str, None] = {}
+    found = dict.fromkeys(_unread_checks(steps, dataset))
     unasked = dataset.select([])
     formers = [system.query_former for system in systems]
     for step in steps:
@@ -39,6 +40,14 @@ def data_notes(
             with suppress(ModelFileError, MissingDependency):
                 found |= dict.fromkeys(part.data_notes(given))
     return tuple(found)
+
+
+def _unread_checks(steps: Iterable[PlannedStep], dataset: Dataset) -> Iterator[str]:
+    """Yield a note if queries carry checks, and no metric of the answers reads them."""
+    sets = [step.component for step in steps if step.step == "score-answer"]
+    read = any("checks" in metric.requires for one in sets for metric in one.metrics)
+    if sets and not read and any(LABEL in query.labels for query in dataset.queries):
+        yield "the queries carry checks that no metric reads; add checks to 'metrics'"
 
 
 def _reads_written(step: Step) -> bool:

@@ -12,6 +12,7 @@ import orjson
 from ragstone.calls.identity import digest_folder
 from ragstone.components.generators.external_base import first_reply_checked
 from ragstone.components.generators.given_function import GivenFunction
+from ragstone.components.metrics.row_checks import check_metrics_of
 from ragstone.core.atomic_files import write_document
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.dataset import Dataset
@@ -46,7 +47,7 @@ def evaluate(
             `answer`; a list of rows with `query_id` (or the text as `query`) and `answer`; a
             component; a generator or a system as in an experiment file.
         data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
-        metrics: as in an experiment file.
+        metrics: as in an experiment file; those for checks that the data carry are added.
         settings: context settings; by default `system`, the context that an own system reports, and
             `none` for a generator that retrieves nothing.
         name: name of the experiment in the store.
@@ -80,7 +81,7 @@ def evaluate(
         "store": str(store),
         "systems": [entry],
         "settings": list(settings or ()) if "generator" in entry else [],
-        "metrics": list(metrics),
+        "metrics": list(dict.fromkeys([*metrics, *check_metrics_of(dataset.queries)])),
     }
     experiment = load_experiment(document)
     if "generator" in entry and not experiment.settings:

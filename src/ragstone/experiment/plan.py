@@ -26,10 +26,9 @@ from ragstone.experiment.steps import (
     compute,
     input_records,
     known_inputs,
-    tasks_of,
 )
 from ragstone.results.wording import TITLES, left_out_text, not_applicable_text, shorten
-from ragstone.types import brief
+from ragstone.types import brief, tasks_of
 
 if TYPE_CHECKING:
     from ragstone.calls.estimates import Estimate

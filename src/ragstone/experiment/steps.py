@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
+from ragstone.components.judges.scoring import judge_predictions
 from ragstone.components.metrics.score import figures_beside, score_answers, score_rankings
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
@@ -41,7 +42,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.errors import CallError, ComponentError
 from ragstone.experiment.reported import ReportedContexts, reported_contexts, reported_run
 from ragstone.experiment.searches import by_collection
-from ragstone.types import Context, Ranking, Search, Task, brief
+from ragstone.types import Ranking, Search, brief, tasks_of
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Generator, Services
-    from ragstone.types import Prediction, Query
+    from ragstone.types import Context, Prediction, Query
 
 Outcomes: TypeAlias = Iterable[Outcome[Any]]
 
@@ -187,12 +188,6 @@ def input_records(tables: Mapping[str, Table]) -> dict[str, Any]:
     }
 
 
-def tasks_of(queries: Sequence[Query], contexts: Mapping[str, Context]) -> list[Task]:
-    """Return each query with its context, which is empty if it is not known."""
-    ids = [query.query_id for query in queries]
-    return [Task(q, contexts.get(i) or Context(i, "")) for i, q in zip(ids, queries, strict=True)]
-
-
 def _form(query_former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
     for query, formed in zip(queries, run_component(query_former, services, queries), strict=True):
         yield replace(formed, value=query.text if formed.value is None else formed.value)
@@ -282,13 +277,7 @@ def _judge(
     contexts: Mapping[str, Context],
     predictions: Sequence[Prediction],
 ) -> Outcomes:
-    found = run_component(judge, services, tasks_of(queries, contexts), predictions)
-    for prediction, outcome in zip(predictions, found, strict=True):
-        missing = "failed" if prediction.answer is None else "unscored"
-        given = judge.scores_of(prediction.query_id, outcome)
-        scores = [replace(s, status=missing) if s.status == "failed" else s for s in given]
-        unscored = next((score.reason for score in scores if score.status == "unscored"), "")
-        yield replace(outcome, value=scores, reason=outcome.reason or unscored)
+    return judge_predictions(judge, services, queries, contexts, predictions)
 
 
 def _score_rankings(

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import datetime as dt
-import hashlib
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
-from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
@@ -22,9 +15,10 @@ from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
-from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions, setting_meaning
+from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions
 from ragstone.results.lesson import lesson
 from ragstone.results.oracle import gain_sentences
+from ragstone.results.page import asset, render_page
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
@@ -34,20 +28,7 @@ from ragstone.results.verdict import planned_analysis, verdict_lines, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
-    STATUS_TITLES,
-    attempt_text,
-    count,
-    interval_text,
-    left_out_text,
-    not_applicable_text,
-    number,
-    seconds,
-    trusted_text,
 )
-from ragstone.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
 """The scripts of the report, in the order in which they run."""
@@ -70,51 +51,45 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
     """Return the report's HTML."""
     scans = scan_tables(results)
     drawn, used = _charts(results, scans), usage.usage_rows(results)
-    style = _asset("report.css")
-    scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(_asset, SCRIPTS)]
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            results=results,
-            record=results.record,
-            boards=leaderboards.leaderboard(results),
-            retrieval=leaderboards.retrieval_board(results),
-            shares=results.adaptability,
-            refusals=refusal_rows(results),
-            figures=figure_table(results),
-            usage=used,
-            statuses=usage.shown_statuses(used),
-            warnings=leaderboards.warnings(results),
-            remarks=remarks(results),
-            analysis=planned_analysis(results),
-            verdicts=verdict_lines(results),
-            exploratory=[one.sentence for one in verdicts(results) if one.exploratory],
-            populations=_populations(results),
-            overall=OVERALL,
-            retries=RETRIES,
-            asked=usage.calls_lines(results),
-            leads=leaderboards.leads(results),
-            retrieval_lead=leaderboards.retrieval_lead(results),
-            lesson=lesson(results),
-            gains=gain_sentences(results),
-            charts=drawn,
-            definitions=metric_definitions(
-                results.record.metric(cell.metric)
-                for cell in (*results.answer_cells, *results.ranking_cells)
-            ),
-            adaptability_terms=ADAPTABILITY,
-            pages=query_pages(results, queries),
-            by_label=label_tables(results),
-            collections=collection_tables(results),
-            scans=scans,
-            dialogues=dialogues(results) if results.trials else (),
-            style=style,
-            scripts=scripts,
-            policy=_policy(style, scripts),
-            passport=make_passport(results),
-            version=__version__,
-        )
+    scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(asset, SCRIPTS)]
+    return render_page(
+        "report.html",
+        asset("report.css"),
+        scripts,
+        results=results,
+        record=results.record,
+        boards=leaderboards.leaderboard(results),
+        retrieval=leaderboards.retrieval_board(results),
+        shares=results.adaptability,
+        refusals=refusal_rows(results),
+        figures=figure_table(results),
+        usage=used,
+        statuses=usage.shown_statuses(used),
+        warnings=leaderboards.warnings(results),
+        remarks=remarks(results),
+        analysis=planned_analysis(results),
+        verdicts=verdict_lines(results),
+        exploratory=[one.sentence for one in verdicts(results) if one.exploratory],
+        populations=_populations(results),
+        overall=OVERALL,
+        retries=RETRIES,
+        asked=usage.calls_lines(results),
+        leads=leaderboards.leads(results),
+        retrieval_lead=leaderboards.retrieval_lead(results),
+        lesson=lesson(results),
+        gains=gain_sentences(results),
+        charts=drawn,
+        definitions=metric_definitions(
+            results.record.metric(cell.metric)
+            for cell in (*results.answer_cells, *results.ranking_cells)
+        ),
+        adaptability_terms=ADAPTABILITY,
+        pages=query_pages(results, queries),
+        by_label=label_tables(results),
+        collections=collection_tables(results),
+        scans=scans,
+        dialogues=dialogues(results) if results.trials else (),
+        passport=make_passport(results),
     )
 
 
@@ -139,74 +114,14 @@ def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any
     return drawn | {"any": any(drawn.values()), "most": MOST_SERIES}
 
 
-def _policy(style: str, scripts: list[str]) -> str:
-    """Return a content security policy that allows only the scripts and styles of this file."""
-    allowed = " ".join(map(_source_hash, scripts))
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src {_source_hash(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _source_hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-@cache
-def _asset(name: str) -> str:
-    return (resources.files("ragstone.results") / "templates" / name).read_text("utf-8")
-
-
 def _library(name: str) -> str:
     """Return a vendored script without source map.
 
     The interpreter is a module, which becomes a script: Vega exports the same names as its import.
     """
-    text = re.sub("(?m)^//# sourceMappingURL=.*", "", _asset(f"vendor/{name}"))
+    text = re.sub("(?m)^//# sourceMappingURL=.*", "", asset(f"vendor/{name}"))
     if name != "vega-interpreter.js":
         return text
     imported = re.sub("(?m)^import (.*) from 'vega-util';", r"const \1 = vega;", text)
     body = re.sub(r"(?m)^export { (\w+) as \w+ };", r"return \1;", imported)
     return f"const vegaInterpreter = (() => {{\n{body}\n}})();"
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("ragstone.results", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": number,
-        "interval": lambda value: interval_text(value).strip(),
-        "count": count,
-        "seconds": seconds,
-        "moment": _moment,
-        "meaning": setting_meaning,
-        "left_out": left_out_text,
-        "not_applicable": not_applicable_text,
-        "attempt": attempt_text,
-        "trusted": trusted_text,
-        "status": lambda status: STATUS_TITLES.get(status, status).capitalize(),
-        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
-    }
-    # `tojson` escapes <, >, & and ', so no text can end its script element.
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    return environment
-
-
-def _moment(text: str | None) -> str:
-    """Return a time of a record as text for people.
-
-    >>> _moment("2026-03-02T10:04:31+00:00")
-    '2 March 2026, 10:04 UTC'
-    """
-    if text is None:
-        return "not finished"
-    moment = dt.datetime.fromisoformat(text).astimezone(dt.UTC)
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.evaluation.usage import answer_statuses
 from ragstone.results.beside import with_figures
 from ragstone.results.by_label import collection_rows
 from ragstone.results.oracle import oracle_doubts
@@ -20,7 +21,7 @@ from ragstone.results.record import Attempt
 from ragstone.results.refusals import refusals_document
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import Cell
-from ragstone.results.usage import answer_statuses, usage_rows
+from ragstone.results.usage import usage_rows
 from ragstone.results.verdict import verdict_documents
 from ragstone.results.wording import plain_reason
 from ragstone.statistics.adaptability import Adaptability, Share
@@ -136,7 +137,11 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
         if cell.setting == setting:
             by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
     metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
-    answers = {t.system: answer_statuses(t) for t in results.trials if t.setting == setting}
+    answers = {
+        t.system: answer_statuses(t.predictions.values())
+        for t in results.trials
+        if t.setting == setting
+    }
     marked = {name for step in results.trusted_code for name in step.results}
     rows = tuple(
         BoardRow(

@@ -58,10 +58,19 @@ def signed(summary: Summary) -> str:
     >>> signed(Summary(0.125, 8, interval=(-0.25, 0.5)))
     '+0.125 [\N{MINUS SIGN}0.250, +0.500]'
     """
-    mean = "" if summary.mean is None else _signed(summary.mean)
-    if summary.interval is None:
+    return signed_interval(summary.mean, summary.interval)
+
+
+def signed_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    """Return a value with sign and interval; "" for None.
+
+    >>> signed_interval(0.125, None)
+    '+0.125'
+    """
+    mean = "" if value is None else _signed(value)
+    if interval is None:
         return mean
-    low, high = summary.interval
+    low, high = interval
     return f"{mean} [{_signed(low)}, {_signed(high)}]"
 
 

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.data.readers.scores import clusters_by_label, read_clusters, read_scores
+from ragstone.data.readers.scores import (
+    clusters_by_label,
+    read_clusters,
+    read_score_rows,
+    read_scores,
+)
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.types import Query, Score
+from ragstone.types import Prediction, Query, Score
 
 
 def written(folder: Path, text: str, name: str = "x.jsonl") -> Path:
@@ -91,3 +96,20 @@ def test_a_label_gives_clusters() -> None:
     assert clusters_by_label([Query("a", "?")]) == ("", {})
     with pytest.raises(ConfigError, match="no query has the label 'documant'; did you mean"):
         clusters_by_label(queries, "documant")
+
+
+def test_texts_of_a_line_are_read_and_other_types_left_out(tmp_path: Path) -> None:
+    """The first line of a query with texts counts; a number is not a text."""
+    path = written(
+        tmp_path,
+        '{"query_id": "a", "metric": "EM", "value": 1}\n'
+        '{"query_id": "a", "metric": "F1", "value": 1, "query": "Who?", "gold_answers": "Ada",'
+        ' "answer": "Ada", "passage_ids": ["p", 7]}\n'
+        '{"query_id": "b", "metric": "F1", "value": null, "reason": "late", "answer": 42,'
+        ' "query": 3}\n',
+    )
+    found = read_score_rows(path)
+
+    assert found.queries == {"a": Query("a", "Who?", ("Ada",)), "b": Query("b", "")}
+    assert found.predictions["a"] == Prediction("a", "Ada", passage_ids=("p",))
+    assert (found.predictions["b"].answer, found.predictions["b"].reason) == (None, "late")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from ragstone.components.metrics.token_overlap import TokenOverlap
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Flags, Ints, Values
-    from ragstone.types import Context
+    from ragstone.types import Context, Label, Prediction
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,10 @@ class AnswerBatch:
     contexts: Sequence[Context | None]
     languages: Sequence[str]
     """Language codes; empty if the data set has none."""
-    answerability: Sequence[str] = ()
-    """Labels `answerability`, empty for queries without one; () if there are none at all."""
+    query_labels: Sequence[Mapping[str, Label]] = ()
+    """Labels of the queries; () if they are not known."""
+    predictions: Sequence[Prediction] = ()
+    """The predictions of the answers, for what they took; () if they are not known."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -123,7 +125,8 @@ class AnswerBatch:
             query_texts=[self.query_texts[i] for i in chosen],
             contexts=[self.contexts[i] for i in chosen],
             languages=[self.languages[i] for i in chosen],
-            answerability=[self.answerability[i] for i in chosen] if self.answerability else (),
+            query_labels=[self.query_labels[i] for i in chosen] if self.query_labels else (),
+            predictions=[self.predictions[i] for i in chosen] if self.predictions else (),
         )
 
 

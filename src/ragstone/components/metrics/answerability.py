@@ -47,4 +47,5 @@ class Answerability(AnswerMetric):
 
 
 def _labels(pairs: AnswerBatch) -> list[str]:
-    return [label.lower() for label in pairs.answerability] or [""] * len(pairs)
+    given = [str(labels.get("answerability", "")).lower() for labels in pairs.query_labels]
+    return given or [""] * len(pairs)

@@ -34,6 +34,8 @@ class Scored(NamedTuple):
     """Position -> reason why the metric does not apply."""
     failed: Mapping[int, str] = {}
     """Position -> reason why the metric could not be computed."""
+    remarks: Mapping[int, str] = {}
+    """Position -> remark on a value, such as the checks that were not passed."""
 
 
 class Metric(Component):
@@ -42,7 +44,8 @@ class Metric(Component):
     verb = "values"
     name: ClassVar[str]
     requires: ClassVar[frozenset[str]]
-    """The data that the metric reads, among "qrels", "gold_answers", "context" and "history"."""
+    """The data that the metric reads, among "qrels", "gold_answers", "context", "history",
+    "subtopics" and "checks"."""
     direction: ClassVar[Direction] = "higher"
     """Whether higher or lower values are better; reports mark no best value if neutral."""
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ragstone.core.schemas import labels_from_json
+from ragstone.data.readers.answer_rows import take_texts
 from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.record_rows import QUERY_FIELDS
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
@@ -15,6 +16,8 @@ from ragstone.types import Context, ContextPassage, Prediction, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_ANSWER_FIELDS: Final = ("query_id", "answer", "context", "contexts", "setting", "reason")
 
 
 @dataclass
@@ -29,7 +32,8 @@ def read_answers(path: Path, setting: str = "") -> Answers:
     """Return the answers of a JSON lines file.
 
     Each line has the fields `query_id` and `answer` (text, or null for a failure with its
-    `reason`), and optionally `context` (the texts shown to the generator) and `setting`.
+    `reason`), and optionally `context` or `contexts` (the texts shown to the generator, or objects
+    with `text`) and `setting`.
 
     Args:
         path: the file, plain or gzip.
@@ -41,7 +45,7 @@ def read_answers(path: Path, setting: str = "") -> Answers:
     found = Answers()
     for number, row in _lines(path, setting):
         with reading(path, number):
-            check_names(row, ("query_id", "answer", "context", "setting", "reason"))
+            check_names(row, _ANSWER_FIELDS)
             prediction = _prediction(row)
             if prediction.query_id in found.predictions:
                 raise FieldError(
@@ -49,7 +53,7 @@ def read_answers(path: Path, setting: str = "") -> Answers:
                     "context setting with --setting"
                 )
             found.predictions[prediction.query_id] = prediction
-            texts = row.take_texts("context")
+            texts = take_texts(row, "contexts" if "contexts" in row else "context")
             if texts is not None:
                 found.contexts[prediction.query_id] = _context(prediction.query_id, texts)
     if not found.predictions:

@@ -153,7 +153,8 @@ def _score_batch(
         query_texts=[query.text for query in queries],
         contexts=contexts,
         languages=[str(query.labels.get("language", "")) for query in queries],
-        answerability=[str(query.labels.get("answerability", "")) for query in queries],
+        query_labels=[query.labels for query in queries],
+        predictions=predictions,
     )
     failed: dict[int, Cell] = {
         i: (None, "failed", p.reason or "the prediction has no answer and no reason")
@@ -181,6 +182,8 @@ def _score_batch(
 def _cells(scored: Scored) -> list[Cell]:
     """Return the cell of each position."""
     cells: list[Cell] = [(value, "scored", "") for value in scored.values.tolist()]
+    for i, remark in scored.remarks.items():
+        cells[i] = (cells[i][0], "scored", remark)
     for i, reason in scored.inapplicable.items():
         cells[i] = _blank(reason)
     for i, reason in scored.failed.items():

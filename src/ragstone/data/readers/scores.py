@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast, get_args
 
-from ragstone.data.readers.rows import FieldError, decoded, json_object, parsed
+from ragstone.data.readers.rows import FieldError, Row, decoded, json_object, parsed
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
-from ragstone.types import Query, Score, Status
+from ragstone.types import Prediction, Query, Score, Status
 
 CLUSTER_LABELS: Final = ("conversation", "document")
 """Labels whose queries are not independent of each other, the most common first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRows:
+    """The scores of a file, and the texts behind them if its lines carry any."""
+
+    scores: list[Score]
+    queries: dict[str, Query]
+    predictions: dict[str, Prediction]
 
 
 def read_scores(path: Path) -> list[Score]:
@@ -28,19 +38,57 @@ def read_scores(path: Path) -> list[Score]:
         DatasetError: the file does not exist, a line is malformed, or a query has two values of a
             metric.
     """
+    return read_score_rows(path).scores
+
+
+def read_score_rows(path: Path) -> ScoreRows:
+    """Return the scores as `read_scores` does, and the texts of the same lines.
+
+    The texts of a query are those of its first line that has any of `query`, `gold_answers`,
+    `answer` and `passage_ids`; a value of another type is not a text and is left out.
+    """
     found: dict[tuple[str, str], Score] = {}
-    for number, score in parsed(path, _score):
+    queries: dict[str, Query] = {}
+    predictions: dict[str, Prediction] = {}
+    for number, (score, row) in parsed(path, _score_and_rest):
         if found.setdefault((score.query_id, score.metric), score) is not score:
             raise DatasetError(
                 f"{path}, line {number}: query {score.query_id!r} has a second value for "
                 f"{score.metric}; keep one"
             )
+        if score.query_id not in queries and {"query", "gold_answers"} & row.keys():
+            queries[score.query_id] = _query_of(score.query_id, row)
+        if score.query_id not in predictions and {"answer", "passage_ids"} & row.keys():
+            predictions[score.query_id] = _prediction_of(score, row)
     if not found:
         raise DatasetError(f"{path} contains no score; each line needs query_id, metric and value")
-    return list(found.values())
+    return ScoreRows(list(found.values()), queries, predictions)
 
 
-def _score(line: bytes) -> Score:
+def _query_of(query_id: str, row: Row) -> Query:
+    return Query(
+        query_id, "".join(_texts(row.get("query"))), tuple(_texts(row.get("gold_answers")))
+    )
+
+
+def _prediction_of(score: Score, row: Row) -> Prediction:
+    answer, ids = row.get("answer"), row.get("passage_ids")
+    return Prediction(
+        score.query_id,
+        answer if isinstance(answer, str) else None,
+        reason=score.reason,
+        passage_ids=tuple(_texts(ids)) if isinstance(ids, list) else None,
+    )
+
+
+def _texts(value: object) -> list[str]:
+    """Return the texts in a list, or a single text; [] for a value of another type."""
+    listed = value if isinstance(value, list) else [value]
+    return [text for text in listed if isinstance(text, str)]
+
+
+def _score_and_rest(line: bytes) -> tuple[Score, Row]:
+    """Return the score of a line, and its other fields."""
     row = json_object(line)
     query_id, metric = row.take_id("query_id"), row.take_text("metric")
     if "value" not in row:
@@ -56,7 +104,7 @@ def _score(line: bytes) -> Score:
         )
     reason = row.take_text("reason", optional=True)
     number = None if value is None else float(value)
-    return Score(query_id, metric, number, cast("Status", status), reason)
+    return Score(query_id, metric, number, cast("Status", status), reason), row
 
 
 def read_clusters(path: Path) -> dict[str, str]:

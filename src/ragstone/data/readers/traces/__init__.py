@@ -1,0 +1,1 @@
+"""Readers of traces: OTLP files (GenAI conventions, OpenInference) and Langfuse's exports."""
