@@ -131,14 +131,15 @@ def test_a_finished_run_needs_no_server(tmp_path: Path) -> None:
 def test_an_interrupted_run_is_continued(server: FakeElasticsearch, make: Make) -> None:
     """The requests that succeeded are not sent again; the run after that is a new one."""
     server._scripted = iter(["ok", "401"])
+    options = {"concurrency": 1, "batch": 4}
     with pytest.raises(CallError, match="refused with 401"):
-        make(concurrency=1).run()
-    assert _searched(server) == REQUESTS
-    again = make(concurrency=1).run()
-    assert _searched(server) == 1
+        make(**options).run()
+    _searched(server)
+    again = make(**options).run()
+    assert _searched(server) == 4, "of five requests, one was kept"
     assert _ndcg(again, "wiki") == _ndcg(again, "bm25")
-    make(concurrency=1).run()
-    assert _searched(server) == REQUESTS
+    make(**options).run()
+    assert _searched(server) == 5
 
 
 def test_a_plan_names_what_is_searched_again(server: FakeElasticsearch, make: Make) -> None:
