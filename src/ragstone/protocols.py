@@ -161,6 +161,11 @@ class Retriever(Component):
         """The retrievers whose rankings are fused; empty if the retriever is not a fusion."""
         return ()
 
+    @property
+    def declared_release(self) -> str | None:
+        """The declared version of an index that others may change, or ""; None without such."""
+        return None
+
     def retrieve(
         self, searches: Sequence[Search], services: Services
     ) -> Iterable[Outcome[Ranking | None]]:
@@ -284,10 +289,6 @@ class Generator(Component):
         """Whether each run asks again, because a change of the system would not be noticed."""
         return False
 
-    def of_run(self, run: str) -> Self:
-        """Return the generator with replies of its own for a run; "" is for all runs."""
-        return self
-
     def check_queries(self, queries: Sequence[Query]) -> None:
         """Raise `ConfigError` if these queries cannot be answered together."""
 
@@ -326,8 +327,7 @@ class Generator(Component):
 class Judge(Component):
     """Grades predictions; `str` of it is the name of its metric.
 
-    The value of your own judge may be a number or a bool (a score of that metric), a `Score`, or
-    several scores; `scores_of` converts them.
+    A value of your own judge is a number, a bool, a `Score` or several; `scores_of` converts it.
     """
 
     verb = "judge"

@@ -20,6 +20,7 @@ _COMPONENTS: Final = [(kind, name) for kind, table in BUILT_IN.items() for name 
 _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "bm25": {"stem"},  # only with a stemmer
     "fusion": {"stem"},  # of bm25
+    "elasticsearch": {"stem"},  # of fusion
     "checks": {"checks"},  # only for regex and json_schema
     "cross-encoder": {"hf"},  # sentence-transformers installs torch
     "BERTScore-P": {"local"},  # only with the bundled encoder
@@ -42,7 +43,7 @@ def _owners() -> dict[str, str]:
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
     names = {"PyStemmer": "Stemmer", "vl-convert-python": "vl_convert"}
     packages = {
-        re.split("[>=]", requirement)[0]: extra
+        re.split(r"[\[>=]", requirement)[0]: extra
         for extra, requirements in project["optional-dependencies"].items()
         for requirement in requirements
     }

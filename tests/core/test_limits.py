@@ -39,6 +39,7 @@ from ragstone.components.judges.reply_parsing import objects_in
 from ragstone.components.metrics.score import refuse_duplicates
 from ragstone.components.metrics.variants_explained import Disagreement
 from ragstone.components.query_formers import translation
+from ragstone.components.retrievers.elasticsearch import Elasticsearch
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
 from ragstone.core.component import Outcome, error_log, run_component
@@ -275,6 +276,11 @@ INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
         ("MILVUS_RANKING", 9),
         lambda _: Milvus(uri="here.db", embedder="minilm", top_k=10),
         r"top_k must be 1 to 9 with Milvus, found 10",
+    ),
+    (
+        ("ELASTIC_RANKING", 9),
+        lambda _: Elasticsearch("http://127.0.0.1:1", top_k=10),
+        r"top_k must be 1 to 9 with elasticsearch, found 10",
     ),
     (
         ("MAX_SPEC_CHARACTERS", 9),

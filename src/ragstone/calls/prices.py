@@ -80,7 +80,7 @@ class Prices:
         for name in (endpoint.model, endpoint.identity):
             if name in self.models:
                 return self.models[name]
-        if endpoint.serve is not None:
+        if endpoint.serve is not None or endpoint.is_free:
             return Price(0.0, 0.0)
         matches = (p for pattern, p in self.models.items() if fnmatchcase(endpoint.model, pattern))
         return next(matches, None)

@@ -309,6 +309,8 @@ class Endpoint:
     """Maximum concurrent calls, or None for the default of `Calls`."""
     variables: tuple[str, ...] = ()
     """Environment variables whose values are sent besides those of the addresses."""
+    is_free: bool = False
+    """Whether calls cost nothing, such as searches; a budget then needs no price."""
 
     def __post_init__(self) -> None:
         """Check the URLs, and set the default identity if none is given."""

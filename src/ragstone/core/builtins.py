@@ -47,10 +47,13 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     "retrievers": {
         "bm25": "bm25:BM25",
         "dense": "dense:Dense",
+        "elasticsearch": "elasticsearch:Elasticsearch",
         "fusion": "fusion:Fusion",
         "late-interaction": "late_interaction:LateInteraction",
         "milvus": "milvus:Milvus",
         "oracle": "oracle:Oracle",
+        "pgvector": "pgvector:Pgvector",
+        "qdrant": "qdrant:Qdrant",
         "run-file": "run_file:RunFile",
         "sparse": "sparse:Sparse",
     },

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, cast
 
 from ragstone.core import limits
 from ragstone.core.times import utc_text
@@ -139,6 +139,10 @@ class Component:
 
     def check(self, services: Any) -> None:
         """Raise if the component cannot work here: a package, a file or a server is missing."""
+
+    def of_run(self, run: str) -> Self:
+        """Return the component with results of its own for a run; "" is for all runs."""
+        return self
 
     def data_notes(self, dataset: Any) -> Iterable[str]:
         """Return why the component may give poor results on a data set; shown by a plan."""

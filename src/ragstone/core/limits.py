@@ -325,6 +325,8 @@ TRANSLATION_MARGIN: Final = 60
 """Characters on top of that: a short query in one script may be long in another."""
 MILVUS_RANKING: Final = 16_384
 """Length of a ranking in passages; Milvus refuses longer ones."""
+ELASTIC_RANKING: Final = 10_000
+"""Length of a ranking in passages; Elasticsearch refuses longer ones unless it is configured."""
 MAX_PLANNED_QUERIES: Final = 1e9
 """Queries that a comparison may recommend; more means a difference of zero."""
 HISTORY_RUNS: Final = 50

@@ -26,6 +26,7 @@ from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
+from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -58,6 +59,7 @@ from ragstone.types import brief
 if TYPE_CHECKING:
     from ragstone.calls.runs import SystemRun
     from ragstone.data.dataset import Dataset
+    from ragstone.experiment.freshness import Asked
     from ragstone.protocols import ContextSetting, Judge
     from ragstone.results.record import Record
 
@@ -121,6 +123,12 @@ class Experiment:
         (retriever,) = self._maker.parts(
             "retrievers", [self.file.noise_retriever], "noise_retriever"
         )
+        if retriever.declared_release == "":
+            raise ConfigError(
+                "noise_retriever: its index may change between runs, and noise is kept; declare "
+                "its version with release",
+                key="noise_retriever",
+            )
         return System("noise", create("query_formers", "rewrite", where="noise"), retriever)
 
     @cached_property
@@ -347,7 +355,7 @@ class Experiment:
 
     def _begin(
         self, calls: Calls, wish: Freshness, *, planned: bool = False
-    ) -> tuple[dict[str, SystemRun], list[System]]:
+    ) -> tuple[dict[Asked, SystemRun], list[System]]:
         """Return the run of each system, and the systems with the replies of their runs."""
         if calls.replay_only:
             wish = dataclasses.replace(wish, reuse=True)

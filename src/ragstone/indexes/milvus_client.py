@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,18 +11,13 @@ from urllib.parse import urlsplit
 
 from ragstone.core.environment import require, secret
 from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
-from ragstone.core.progress import Bar
 from ragstone.errors import CallError, ConfigError, MissingDependency
+from ragstone.indexes.own_index import OwnIndex
 
-BATCH: Final = 1000
-"""Rows per request: 1,000 vectors of 1,024 numbers are 4 MB."""
 _SCHEMES: Final = ("http", "https", "tcp")
 _POSITION: Final = "position"
 _STRONG: Final = "Strong"
 """The consistency level at which everything written before is read."""
-
-Rows = Callable[[int, int], list[dict[str, Any]]]
-"""Returns the vectors by field of each row from a position up to another."""
 
 
 @dataclass(frozen=True)
@@ -121,12 +116,8 @@ class Server:
 
 
 @dataclass(frozen=True)
-class Collection:
-    """One row per passage, under its position in the corpus.
-
-    The name contains the fingerprint of everything that rows and indexes depend on: a changed
-    corpus or parameter has another collection.
-    """
+class Collection(OwnIndex):
+    """One row per passage, under its position in the corpus."""
 
     client: Any
     name: str
@@ -134,36 +125,26 @@ class Collection:
     indexes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Vector field -> arguments of pymilvus's `add_index`."""
 
-    def fill(self, dimension: int | None, batch: Rows, bar: Bar) -> None:
-        """Write the missing rows; `dimension` is the length of the dense vectors."""
-        if not self.client.has_collection(self.name):
-            self._create(dimension)
-        started = self.count() > 0
-        for start in range(0, self.rows, BATCH):
-            stop = min(start + BATCH, self.rows)
-            if not (started and self.count(start, stop) == stop - start):
-                held = batch(start, stop)
-                positions = range(start, stop)
-                # Upsert: rows of an interrupted batch are replaced and not duplicated.
-                self.client.upsert(
-                    self.name,
-                    [{_POSITION: p, **row} for p, row in zip(positions, held, strict=True)],
-                )
-            bar.advance(stop - start)
-        self.client.flush(self.name)
+    @property
+    def shown(self) -> str:
+        """The collection, for messages."""
+        return f"the Milvus collection {self.name!r}"
 
-    def is_full(self) -> bool:
-        """Return whether every row is written; raise `ConfigError` if there are more."""
+    def exists(self) -> bool:
+        """Return whether the collection was created, after loading it."""
         if not self.client.has_collection(self.name):
             return False
         self.client.load_collection(self.name)
-        count = self.count()
-        if count > self.rows:
-            raise ConfigError(
-                f"the Milvus collection {self.name!r} has {count:,} rows for {self.rows:,} "
-                f"passages: something else wrote to it; drop it and run again"
-            )
-        return count == self.rows
+        return True
+
+    def write(self, start: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write the rows from a position on."""
+        # Upsert: rows of an interrupted batch are replaced and not duplicated.
+        self.client.upsert(self.name, [{_POSITION: start + n, **r} for n, r in enumerate(rows)])
+
+    def finish(self) -> None:
+        """Write what is buffered."""
+        self.client.flush(self.name)
 
     def count(self, start: int = 0, stop: int | None = None) -> int:
         """Return the number of rows, in total or from one position up to another."""
@@ -196,7 +177,8 @@ class Collection:
             found = self.client.hybrid_search(self.name, joined, ranker, limit=limit, **shared)
         return [[(float(hit["distance"]), int(hit[_POSITION])) for hit in hits] for hits in found]
 
-    def _create(self, dimension: int | None) -> None:
+    def create(self, dimension: int | None) -> None:
+        """Create the collection with its indexes."""
         types = _package().DataType
         schema = self.client.create_schema(auto_id=False, enable_dynamic_field=False)
         schema.add_field(_POSITION, types.INT64, is_primary=True)

@@ -14,14 +14,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import orjson
 from aiohttp import web
+
+from ragstone.testing.threaded_server import ThreadedServer
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 
@@ -60,7 +61,6 @@ _ERRORS: Final[Mapping[str, tuple[int, str]]] = {
     "404": (404, "model_not_found"),
 }
 """Kind of fault -> HTTP status and code of the error."""
-_READY_SECONDS: Final = 10.0
 
 
 def echo_digest(messages: Messages) -> str:
@@ -94,7 +94,7 @@ def hashed_words(texts: Sequence[str]) -> list[list[float]]:
 
 
 @dataclass
-class FakeModelServer:
+class FakeModelServer(ThreadedServer):
     """An OpenAI-style server for tests: a context manager, with its address in `url`.
 
     Args:
@@ -132,9 +132,7 @@ class FakeModelServer:
     """The bodies of the last thousand requests, oldest first."""
     peak: int = 0
     """Maximum number of concurrent requests so far."""
-    port: int = 0
     _in_flight: int = 0
-    _ready: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         """Check the kinds of faults."""
@@ -147,36 +145,6 @@ class FakeModelServer:
     def url(self) -> str:
         """The base URL."""
         return f"http://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> Self:
-        """Start to serve, in a thread."""
-        self._thread = threading.Thread(target=self._run, name="fake-model-server", daemon=True)
-        self._thread.start()
-        if not self._ready.wait(_READY_SECONDS):
-            raise RuntimeError("the fake model server did not start")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop, and drop the requests in flight."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-    def _run(self) -> None:
-        with asyncio.Runner() as runner:
-            self._loop = runner.get_loop()
-            listening = runner.run(self.listen())
-            self._ready.set()
-            self._loop.run_forever()
-            runner.run(listening.cleanup())
-
-    async def listen(self) -> web.ServerRunner:
-        """Open the port in the running event loop; `cleanup()` of the result closes it."""
-        server = web.Server(self._handle, handler_cancellation=True, access_log=None)
-        runner = web.ServerRunner(server, shutdown_timeout=0.01)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port, backlog=2048).start()
-        self.port = runner.addresses[0][1]
-        return runner
 
     def choose_fault(self, mark: str) -> str:
         """Return the fault of a request, or "ok"."""
@@ -194,7 +162,8 @@ class FakeModelServer:
         """Return the numbers of requests and answers per prompt, and of faults per kind."""
         return {"asked": self.asked, "answered": self.answered, "met": self.met, "peak": self.peak}
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Return the response to a request."""
         if request.path.endswith("/counts"):
             return _json(orjson.dumps(self.counts()))
         asked = orjson.loads(await request.content.read())

@@ -24,7 +24,7 @@ from ragstone.core.offline import NetworkForbidden, no_network
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ConfigError, MissingDependency
-from ragstone.indexes import milvus_client as milvus_server
+from ragstone.indexes import own_index
 from ragstone.protocols import Role
 from ragstone.text.words import words
 from ragstone.types import Passage, Search
@@ -160,7 +160,7 @@ def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """After SIGKILL, stored batches are not encoded again; no row is missing or duplicated."""
     (tmp_path / "dying.py").write_text(DYING)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(milvus_server, "BATCH", 10)
+    monkeypatch.setattr(own_index, "BATCH", 10)
     retriever = Milvus(str(tmp_path / "m.db"), 35, search="sparse", encoder="dying:Dying")
     corpus = _corpus(*(f"w{n}" for n in range(35)))
     program = [sys.executable, str(tmp_path / "dying.py"), retriever.uri]
@@ -177,7 +177,7 @@ def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_kept_sparse_vectors_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors that `sparse` stored are not encoded again; the rankings are the same."""
-    monkeypatch.setattr(milvus_server, "BATCH", 100)
+    monkeypatch.setattr(own_index, "BATCH", 100)
     texts = [f"w{n} x{n % 7}" for n in range(300)]
     corpus = replace(_corpus(*texts), store=Store(tmp_path / "store"))
     searches = [Search("a", "x3 w3"), Search("b", "w299"), Search("c", "w255 w256")]
@@ -206,7 +206,7 @@ class Dying(Deadly):
     pass
 
 if __name__ == "__main__":
-    here.milvus_server.BATCH = 10
+    here.own_index.BATCH = 10
     sys.modules["dying"] = sys.modules["__main__"]
     Dying.__module__ = "dying"
     corpus = here._corpus(*(f"w{{n}}" for n in range(35)))

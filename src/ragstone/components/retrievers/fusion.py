@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +125,19 @@ class Fusion(Retriever):
     def parts(self) -> tuple[Retriever, ...]:
         """The retrievers whose rankings are fused."""
         return self.retrievers
+
+    @property
+    def declared_release(self) -> str | None:
+        """The releases of the parts; "" if a part has an index that others may change."""
+        found = [part.declared_release for part in self.parts]
+        known = [release for release in found if release is not None]
+        return None if not known else " ".join(known) if all(known) else ""
+
+    def of_run(self, run: str) -> Self:
+        """Return the fusion with the parts' rankings of a run."""
+        if self.declared_release is None:
+            return self
+        return replace(self, retrievers=tuple(part.of_run(run) for part in self.parts))
 
     def retrieve(
         self, searches: Sequence[Search], services: Services

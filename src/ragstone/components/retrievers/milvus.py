@@ -10,14 +10,15 @@ from typing import Any, Final, Literal
 from ragstone.components.embedders.nested import nested_embedder
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.core.fingerprint import cache_key_parts, fingerprint
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
 from ragstone.core.spec import ComponentSpec
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.embed import embed_texts, rank_vectors
-from ragstone.indexes.milvus_client import Collection, Rows, Server, ranker
+from ragstone.indexes.milvus_client import Collection, Server, ranker
+from ragstone.indexes.own_index import Rows, by_position, own_name
 from ragstone.indexes.sparse_vectors import sparse_rows
 from ragstone.protocols import Embedder, Retriever, Services
 from ragstone.types import Ranking, Search
@@ -138,10 +139,7 @@ class Milvus(Retriever):
         rankings: list[Ranking] = []
         with self._server.opened() as client:
             collection = self._collection(client, services.corpus)
-            if not collection.is_full():
-                rows, dimension = self._rows(services)
-                with progress("Writing to Milvus", len(services.corpus)) as bar:
-                    collection.fill(dimension, rows, bar)
+            collection.fill_if_needed(lambda: self._rows(services), to="Milvus")
             with progress("Searching with Milvus", len(queries)) as bar:
                 for start in range(0, len(queries), _QUERIES):
                     part = queries[start : start + _QUERIES]
@@ -171,10 +169,8 @@ class Milvus(Retriever):
             indexes["dense"] = {"index_type": self.index, "params": dict(self.index_parameters)}
         if "sparse" in self._embedders:
             indexes["sparse"] = {"index_type": "SPARSE_INVERTED_INDEX"}
-        made_of = fingerprint(
-            {"corpus": corpus.content_digest, "makers": dict(self._embedders), "indexes": indexes}
-        )
-        return Collection(client, f"ragstone_{made_of}", len(corpus), indexes)
+        name = own_name(corpus, makers=dict(self._embedders), indexes=indexes)
+        return Collection(client, name, len(corpus), indexes)
 
     def _rows(self, services: Services) -> tuple[Rows, int | None]:
         """Return the function that makes some rows, and the length of the dense vectors."""
@@ -200,8 +196,7 @@ class Milvus(Retriever):
         requests = [self._request(name, queries) for name in self._embedders]
         joined = ranker(self.fusion, self.rrf_k, self.dense_weight)
         for hits in collection.search(requests, joined, limit):
-            ordered = sorted(hits, key=lambda hit: (-hit[0], hit[1]))[: self.top_k]
-            yield Ranking([corpus.passage_ids[p] for _, p in ordered], [s for s, _ in ordered])
+            yield by_position(hits, corpus, self.top_k)
 
     def _request(self, name: str, queries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the search of one vector field, in the form of pymilvus's `AnnSearchRequest`."""
