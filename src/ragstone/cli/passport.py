@@ -23,8 +23,15 @@ from ragstone.cli.options import (
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write (default: NAME-passport.json).",
 )
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="Include the scores of every query, so that gate and compare need no store.",
+)
 @json_option
-def command(experiment: Path, overrides: tuple[str, ...], output: Path | None) -> None:
+def command(
+    *, experiment: Path, overrides: tuple[str, ...], output: Path | None, scores: bool
+) -> None:
     """Write the passport of an experiment: its data, parts, code, calls and numbers as JSON.
 
     The file has no credentials and no paths of this machine, so it can be published. Anyone with
@@ -35,12 +42,13 @@ def command(experiment: Path, overrides: tuple[str, ...], output: Path | None) -
     Examples:
       ragstone passport demo
       ragstone passport demo -o passport.json
+      ragstone passport released.yaml -o baseline.json --scores
     """
     from ragstone.results.passport_file import write_passport
 
     results = load_results(experiment, overrides)
     warn_of_attempt(results)
-    passport = results.passport()
+    passport = results.passport(scores=scores)
     path = write_passport(passport, output or Path(f"{results.name}-passport.json"))
     size, checksum = path.stat().st_size, passport["checksum"]
     facts = {"passport": path, "bytes": size, "name": results.name, "checksum": checksum}

@@ -5,7 +5,8 @@ A place is written as
     scores.jsonl                        a file of scores
     e.yaml, e.yaml:SYSTEM[:SETTING]     the last finished run of an experiment
     e.yaml[:SYSTEM[:SETTING]]@WHEN      an earlier one, by its date or the release of the system
-    p.json, report.html[:SYSTEM...]     a passport or a report whose results are in the store
+    p.json, report.html[:SYSTEM...]     a passport with scores, or a passport or a report whose
+                                        results are in the store
 
 and may follow a name: `NAME=PLACE`.
 """
@@ -165,6 +166,8 @@ def _read(written: str, store: Path) -> ScoreSource:
 
 def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
     """Return the scores of a place; see `read_sources`."""
+    from ragstone.results.passport_file import read_passport
+
     path = place.path
     if not is_there(path):
         raise ConfigError(
@@ -176,7 +179,10 @@ def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
     if place.is_experiment:
         results, part = _results_of_experiment(place)
     elif _is_passport(path):
-        results = _results_of_passport(path, store)
+        passport = read_passport(path)
+        if "scores" in passport:
+            return _scores_in_passport(place, passport)
+        results = _results_of_passport(path, passport, store)
     elif part:
         raise ConfigError(f"{place}: {path} is a file of scores, which has no parts to choose")
     else:
@@ -267,16 +273,28 @@ def _is_passport(path: Path) -> bool:
     return first.startswith(b"<") or first == b"{"
 
 
-def _results_of_passport(path: Path, store: Path) -> Results:
+def _scores_in_passport(place: ScorePlace, passport: dict[str, Any]) -> ScoreSource:
+    """Return the scores that a passport itself has."""
+    from ragstone.results.passport_scores import passport_evaluation, scored_parts
+
+    systems, settings = scored_parts(passport)
+    system, setting = chosen(place.path, place.part, systems, settings)
+    return ScoreSource(
+        place.part or place.stem, passport_evaluation(passport, system, setting or settings[0])
+    )
+
+
+def _results_of_passport(path: Path, known: dict[str, Any], store: Path) -> Results:
     """Return the stored results that a passport describes: the last ones or earlier ones."""
     from ragstone.core.store import Store
     from ragstone.results.earlier import finished_records
-    from ragstone.results.passport_file import read_passport
     from ragstone.results.results import Results
 
-    known = read_passport(path)
-    about = f"a passport has no scores of single queries, and {path} needs them from the store"
-    way_out = "name the store of its experiment with --store FOLDER, or give a file of scores"
+    about = f"{path} has no scores of single queries, and needs them from the store"
+    way_out = (
+        "name the store of its experiment with --store FOLDER, or write the passport with "
+        "`ragstone passport EXPERIMENT.yaml --scores`"
+    )
     try:
         records = finished_records(Store(store), known["name"])
     except StoreError as error:

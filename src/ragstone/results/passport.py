@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, Final
 
 from ragstone.calls.log_queries import ReplyOrigin, origins
@@ -29,8 +30,10 @@ _STEP_FACTS: Final = (
 """Facts of a step's manifest that a passport repeats."""
 
 
-def make_passport(results: StoredResults) -> dict[str, Any]:
-    """Return the passport of some results, with its checksum."""
+def make_passport(
+    results: StoredResults, more: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the passport of some results, with its checksum and some optional keys."""
     record = results.record
     document = results_document(results)
     measured = metric_parts(results)
@@ -69,6 +72,7 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
             "numbers": {table: document[table] for table in NUMBER_TABLES},
             "notes": document["notes"],
             "failures": document["failures"],
+            **more,
         }
     )
 

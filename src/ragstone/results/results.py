@@ -22,6 +22,7 @@ from ragstone.results.html import write_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.lesson import lesson
 from ragstone.results.passport import make_passport
+from ragstone.results.passport_scores import KEY, passport_scores
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.failures import FAILURE_RATE
@@ -146,9 +147,15 @@ class Results(Tabular, StoredResults):
         """Write the report as one self-contained HTML file and return its path."""
         return write_report(self, Path(path))
 
-    def passport(self) -> dict[str, Any]:
-        """Return the passport as plain data (docs/passport.md lists the keys)."""
-        return make_passport(self)
+    def passport(self, *, scores: bool = False) -> dict[str, Any]:
+        """Return the passport as plain data (docs/passport.md lists the keys).
+
+        With `scores` it has the scores of every query, and can be a baseline without the store.
+        """
+        if not scores:
+            return make_passport(self)
+        trials = [(name, setting) for name in self.systems for setting in self.settings or [""]]
+        return make_passport(self, {KEY: passport_scores({t: self.evaluation(*t) for t in trials})})
 
     def export(
         self, target: str | Path, to: str | Mapping[str, Any] = "inspector"
