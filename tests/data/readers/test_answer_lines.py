@@ -29,11 +29,14 @@ def test_scored_lines_keep_what_the_system_reports(tmp_path: Path) -> None:
 
 
 def test_the_context_may_be_one_text(tmp_path: Path) -> None:
-    """`context` is another name of `contexts`."""
+    """`context` is another name of `contexts`; objects of other tools have their text."""
     path = written(tmp_path / "A.JSONL", {"query_id": "q", "answer": "Bo", "context": "A text."})
 
     assert has_own_rows(path)
     assert read_answer_lines(path)["q", ""].contexts == (Passage("", "A text."),)
+    documents = [{"page_content": "One.", "metadata": {}}, {"id": "p2", "text": "Two."}]
+    written(path, {"query_id": "q", "answer": "Bo", "contexts": documents})
+    assert read_answer_lines(path)["q", ""].contexts == (Passage("", "One."), Passage("p2", "Two."))
 
 
 def test_ids_alone_are_no_context_to_score(tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ may be one text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ragstone.data.readers.answer_rows import SystemRows, recorded_context, with_passages_of_steps
 from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.foreign_formats import format_of
+from ragstone.data.readers.foreign_rows import item_text
 from ragstone.data.readers.reported import read_reported
 from ragstone.data.readers.rows import FieldError, Row, has_end, json_rows, reading
 from ragstone.data.readers.table_columns import NAMES
@@ -103,7 +105,8 @@ def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
     setting = row.take_text("setting", optional=True)
     failed = "answer" in row and row["answer"] is None
     shown = row.get("contexts", row.get("context"))
-    row["contexts"] = [shown] if isinstance(shown, str) else shown
+    shown = [shown] if isinstance(shown, str) else shown
+    row["contexts"] = list(map(_with_text, shown)) if isinstance(shown, list) else shown
     prediction = Prediction(
         query_id,
         None if failed else row.take_text("answer"),
@@ -111,3 +114,9 @@ def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
         **read_reported(row),
     )
     return (query_id, setting), prediction
+
+
+def _with_text(item: Any) -> Any:
+    """Return a passage with the text that other tools write to a field such as `page_content`."""
+    text = item_text(item)
+    return {"text": text, **item} if isinstance(item, Mapping) and isinstance(text, str) else item
