@@ -1,4 +1,4 @@
-"""Files of traces, read span by span; what is complete before a cut is read, and the cut told."""
+"""Files of traces, read span by span; of a file that is cut, the complete part is read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 
 @dataclass
 class FileNotes:
-    """What reading files of traces has to tell."""
+    """Parts of files of traces that were not read."""
 
     cuts: list[str] = field(default_factory=list)
     """File, line or byte of each place from which on a file could not be read."""
