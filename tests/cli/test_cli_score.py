@@ -123,7 +123,7 @@ def test_a_second_answer_needs_a_setting(tmp_path: Path) -> None:
     answers = write(tmp_path / "answers.jsonl", rows)
     gold = write(tmp_path / "gold.jsonl", GOLD[:1])
 
-    with pytest.raises(DatasetError, match="line 2"):
+    with pytest.raises(DatasetError, match="several settings; name one with --setting"):
         score(answers, gold)
     found = json.loads(score(answers, gold, "--setting", "gold", "--json").stdout)
     assert found["EM"]["mean"] == 1.0
@@ -134,7 +134,7 @@ def test_a_second_answer_needs_a_setting(tmp_path: Path) -> None:
     [
         ({"answer": "x"}, "query_id"),
         ({"query_id": "q"}, "'answer' is missing"),
-        ({"query_id": "q", "answer": 3}, "text or null"),
+        ({"query_id": "q", "answer": 3}, "must be text"),
     ],
 )
 def test_malformed_lines_are_named(tmp_path: Path, row: dict[str, object], said: str) -> None:

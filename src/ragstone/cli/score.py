@@ -156,21 +156,21 @@ class _Source:
     @property
     def is_plain(self) -> bool:
         """Whether it is JSON lines with `query_id` and `answer`, and nothing else is asked for."""
-        from ragstone.components.generators.recorded import has_own_rows
+        from ragstone.data.readers.answer_lines import has_own_rows
 
         return not self.columns and not self.format_name and has_own_rows(self.path)
 
 
 def _tables(source: _Source, gold: Path | None, system: str | None) -> dict[str, SystemRows]:
     """Return the answers and gold answers of each system; print what was guessed on stderr."""
-    from ragstone.components.metrics.precomputed import read_answers, read_gold
-    from ragstone.data.readers.answer_rows import SystemRows, read_answer_rows
+    from ragstone.data.gold_queries import read_gold
+    from ragstone.data.readers.answer_lines import read_answers
+    from ragstone.data.readers.answer_rows import read_answer_rows
     from ragstone.data.readers.table_columns import parse_columns
 
     queries = None if gold is None else read_gold(gold)
     if queries is not None and system is None and source.is_plain:
-        given = read_answers(source.path, source.setting)
-        return {"": SystemRows(queries, given.predictions, given.contexts)}
+        return {"": replace(read_answers(source.path, source.setting), queries=queries)}
     columns = parse_columns(source.columns)
     table = read_answer_rows(source.path, columns, source.setting, source.format_name)
     if note := table.columns.note(source.path):

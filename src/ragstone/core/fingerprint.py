@@ -186,6 +186,15 @@ class _HashingSink(io.RawIOBase):
         return memoryview(data).nbytes
 
 
+def short_digest(text: str) -> str:
+    """Return the id of a text that has no other: the first 12 digits of its SHA-256.
+
+    >>> short_digest("Lisbon is on the Tagus.")
+    'a379dcad4f49'
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 def digest_file(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:

@@ -19,9 +19,9 @@ from ragstone.data.documents.corpus import DocumentFiles, with_documents
 from ragstone.data.documents.files import is_pattern, matching
 from ragstone.data.documents.formats import SUFFIXES
 from ragstone.data.readers.parquet import USUAL_FILES
-from ragstone.data.readers.rows import Row, read_bytes
+from ragstone.data.readers.rows import Row, has_end, read_bytes
 from ragstone.data.readers.split_files import is_saved, splits_of
-from ragstone.data.readers.table_files import is_json_lines, json_table, read_table
+from ragstone.data.readers.table_files import TABLE_ENDS, is_json_lines, json_table, read_table
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 from ragstone.version import __version__
 
@@ -242,16 +242,16 @@ def _layout_of_splits(path: Path) -> str:
 
 
 def _layout_of_file(path: Path) -> str:
-    name = path.name.removesuffix(".gz")
     if not is_there(path):
         return "documents"  # The path is a pattern.
-    if name.endswith(".json"):
-        return "mirage" if name == "dataset.json" else _layout_of_json(path)
-    if name.endswith((".jsonl", ".parquet", ".arrow")):
+    if has_end(path, ".json"):
+        is_mirage = path.name.removesuffix(".gz") == "dataset.json"
+        return "mirage" if is_mirage else _layout_of_json(path)
+    if has_end(path, ".jsonl", ".parquet", ".arrow"):
         return _layout_of_rows(path)
-    if name.endswith((".csv", ".tsv", ".xlsx")):
+    if has_end(path, *TABLE_ENDS):
         return "table"
-    if name.lower().endswith(SUFFIXES):
+    if path.name.lower().endswith(SUFFIXES):
         return "documents"
     raise DatasetError(
         f"cannot tell the format of {path} from its name; expected .csv, .tsv, .xlsx, .json, "

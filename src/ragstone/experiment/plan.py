@@ -108,7 +108,7 @@ class Planner:
         known: dict[Step, StoredTable] = {}
         planned: dict[Step, PlannedStep] = {}
         for step in steps:
-            planned[step] = self._planned(step, known, planned, queries)
+            planned[step] = self._planned(step, known, planned)
         to_do = [one for one in planned.values() if one.to_do]
         estimate, others = self._estimate(to_do, known, sample_calls)
         return Plan(
@@ -128,7 +128,6 @@ class Planner:
         step: Step,
         known: dict[Step, StoredTable],
         planned: Mapping[Step, PlannedStep],
-        queries: int,
     ) -> PlannedStep:
         """Return the state of a step; its result joins the known ones if it is there."""
         inputs = known_inputs(step, known)

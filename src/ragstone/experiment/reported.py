@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core.component import Component
+from ragstone.core.fingerprint import short_digest
 from ragstone.core.schemas import (
     HOPS,
     contexts_to_table,
@@ -19,14 +19,13 @@ from ragstone.core.schemas import (
     table_to_predictions,
     to_table,
 )
-from ragstone.data.readers.reported_steps import passages_of
+from ragstone.data.readers.reported import passages_of
 from ragstone.types import Context, ContextPassage, Passage, Prediction, Ranking
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
 _WORD: Final = re.compile(r"\w+")
-_ID_LENGTH: Final = 12
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def text_id(text: str) -> str:
     >>> text_id("Lisbon is on the Tagus.")
     'text-a379dcad4f49'
     """
-    return f"text-{hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]}"
+    return f"text-{short_digest(text)}"
 
 
 def _look_up(reported: Sequence[Passage], corpus: Table) -> tuple[dict[str, str], dict[str, str]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PytestGate:
-    """The fixture: a gate fails its test if the new version is worse, and tells why."""
+    """The fixture: a gate fails its test if the new version is worse, with the reasons."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request

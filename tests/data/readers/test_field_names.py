@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from ragstone.components.metrics.precomputed import read_answers, read_gold
 from ragstone.data.dataset import Dataset
+from ragstone.data.gold_queries import read_gold
 from ragstone.data.load import load_dataset
+from ragstone.data.readers.answer_lines import read_answers
 from ragstone.data.writers.folder import write_dataset
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.errors import DatasetError

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ragstone.core import limits
 from ragstone.data.readers.answer_rows import read_answer_rows
-from ragstone.data.readers.reported_steps import passages_of, read_steps
+from ragstone.data.readers.reported import passages_of, read_reported
 from ragstone.data.readers.rows import FieldError
 from ragstone.errors import DatasetError
 from ragstone.types import Hop, Passage
@@ -20,6 +20,11 @@ STEPS: list[dict[str, Any]] = [
     {"query": "When?", "passage_ids": ["p 9"], "tokens": 120, "latency_s": 1},
     {"query": "Where?", "contexts": ["Sea", "It sank at sea."]},
 ]
+
+
+def read_steps(row: dict[str, Any]) -> tuple[Hop, ...] | None:
+    """Return the steps of a reply."""
+    return cast("tuple[Hop, ...] | None", read_reported(row)["steps"])
 
 
 def test_every_form_of_a_passage_is_read() -> None:
@@ -38,7 +43,7 @@ def test_every_form_of_a_passage_is_read() -> None:
 @pytest.mark.parametrize(
     ("steps", "said"),
     [
-        ("[{", "'steps' must be JSON"),
+        ("[{", r"'steps' must be a list of objects, found '\[\{'"),
         ({"query": "When?"}, "'steps' must be a list of objects"),
         (["When?"], "step 1: expected a JSON object, found 'When[?]'"),
         ([STEPS[0], {"query": "When?"}], "step 2: expected one of .*, found 'query'"),

@@ -1,36 +1,22 @@
-"""The reply of your own system: its answer, context, steps, usage and confidence.
+"""The reply of your own system: its answer, and what it reports with it.
 
-    {"answer": "In 1912.", "passage_ids": ["p7"], "contexts": [{"id": "p7", "text": "..."}],
-     "steps": [{"query": "When did it sink?", "passages": ["p7", "p2"]}],
-     "usage": {"tokens_in": 210, "tokens_out": 4, "cost": 0.0002, "seconds": 0.8},
-     "confidence": 0.9}
-
-`answer` is required, null for a failure. An item of `contexts` is a text or an object with `text`,
-`id` or both. `passages` is another name of `passage_ids`. Other fields are ignored. The module
-`ragstone.data.readers.reported_steps` describes `steps`.
+`answer` is required, null for a failure with its `reason`. The module
+`ragstone.data.readers.reported` describes the other fields; unknown ones are ignored.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Reply, token_count
-from ragstone.data.readers.reported_steps import id_of, read_passage, read_steps
-from ragstone.data.readers.reported_usage import read_confidence, read_usage
+from ragstone.data.readers.reported import read_reported
 from ragstone.data.readers.rows import FieldError, show
-from ragstone.types import Passage, Prediction, Reported
+from ragstone.types import Prediction, Reported
 
 FIELDS: Final = ("answer", "passage_ids", "passages", "contexts", "steps", "usage", "confidence")
 """Fields of a reply that are read."""
-
-
-class Sources(NamedTuple):
-    """The passages that a system reports: all ids, and the context of its answer."""
-
-    passage_ids: tuple[str, ...] | None
-    contexts: tuple[Passage, ...] | None
 
 
 def read_answer(value: object, name: str) -> Reply:
@@ -71,64 +57,13 @@ def read_answer(value: object, name: str) -> Reply:
 
 
 def _reply(answer: str, value: Mapping[str, Any]) -> Reply:
-    sources, usage = read_sources(value), read_usage(value)
-    reported = Reported(
-        contexts=sources.contexts,
-        confidence=read_confidence(value),
-        cost=usage.get("cost"),
-        seconds=usage.get("seconds"),
-        steps=read_steps(value),
-    )
+    found = read_reported(value)
+    tokens_in, tokens_out = (found.pop(name, None) for name in ("tokens_in", "tokens_out"))
+    passage_ids, reported = found.pop("passage_ids"), Reported(**found)
     return Reply(
         answer,
-        tokens_in=token_count(usage.get("tokens_in")),
-        tokens_out=token_count(usage.get("tokens_out")),
-        passage_ids=sources.passage_ids,
+        tokens_in=token_count(tokens_in),
+        tokens_out=token_count(tokens_out),
+        passage_ids=passage_ids,
         reported=None if reported == Reported() else reported,
     )
-
-
-def read_sources(row: Mapping[str, Any]) -> Sources:
-    """Return the passages of a reply.
-
-    As many texts without ids as `passage_ids` have these ids. If every text has an id of its own,
-    `passage_ids` may be absent.
-
-    >>> read_sources({"passage_ids": ["p7"], "contexts": ["It sank."]}).contexts
-    (Passage(passage_id='p7', text='It sank.'),)
-
-    Raises:
-        FieldError: `passage_ids`, `passages` or `contexts` has another form.
-    """
-    ids, contexts = _passage_ids(row), _contexts(row)
-    if contexts is None:
-        return Sources(ids, None)
-    if ids is None and all(passage.passage_id for passage in contexts):
-        ids = tuple(passage.passage_id for passage in contexts)
-    elif ids and len(ids) == len(contexts) and not any(p.passage_id for p in contexts):
-        contexts = tuple(Passage(i, p.text) for i, p in zip(ids, contexts, strict=True))
-    return Sources(ids, contexts)
-
-
-def _passage_ids(row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    given = row.get("passage_ids", row.get("passages"))
-    if given is None:
-        return None
-    items = given if isinstance(given, list | tuple) else [None]
-    ids = [id_of(item) if isinstance(item, Mapping) else item for item in items]
-    texts = tuple(item for item in ids if isinstance(item, str))
-    if len(texts) < len(ids):
-        raise FieldError(
-            "'passage_ids' must be a list of ids, or 'passages' a list of objects with "
-            f"'passage_id'; found {show(given)}"
-        )
-    return texts
-
-
-def _contexts(row: Mapping[str, Any]) -> tuple[Passage, ...] | None:
-    given = row.get("contexts")
-    if given is None:
-        return None
-    if not isinstance(given, list | tuple):
-        raise FieldError(f"'contexts' must be a list of texts or objects, found {show(given)}")
-    return tuple(read_passage(item, "contexts") for item in given)

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ragstone.components.generators.own_reply import read_sources
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.core.registry import locate
+from ragstone.data.readers.answer_lines import has_own_rows, read_answer_lines
 from ragstone.data.readers.answer_rows import SystemRows, query_id_of, read_answer_rows
-from ragstone.data.readers.foreign_formats import format_of
-from ragstone.data.readers.reported_steps import read_steps
-from ragstone.data.readers.reported_usage import read_confidence, read_usage
-from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
-from ragstone.data.readers.table_columns import NAMES, tell
+from ragstone.data.readers.rows import json_rows
+from ragstone.data.readers.table_columns import tell
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Task
@@ -86,22 +83,7 @@ class Recorded(Generator):
         """(query_id, setting) -> prediction; the setting is "" if the line names none."""
         if not self._has_own_rows:
             return {(query_id, ""): p for query_id, p in self._table.predictions.items()}
-        found: dict[tuple[str, str], Prediction] = {}
-        lines: dict[tuple[str, str], int] = {}
-        for number, row in json_rows(self.path):
-            if self.system and row.get("system") != self.system:
-                continue
-            with reading(self.path, number):
-                key, prediction = _read(row)
-                if key in found:
-                    raise FieldError(
-                        f"a second answer for query {key[0]!r} (the first is in line "
-                        f"{lines[key]}); keep one of the two"
-                    )
-            found[key], lines[key] = prediction, number
-        if not found:
-            raise DatasetError(f"{self.path}: no answers; expected one JSON object per line")
-        return found
+        return read_answer_lines(self.path, system=self.system)
 
     @cached_property
     def _by_text(self) -> Mapping[str, Prediction]:
@@ -139,37 +121,8 @@ class Recorded(Generator):
         return own
 
 
-def has_own_rows(path: Path) -> bool:
-    """Return whether a file is JSON lines of the form of `Recorded`; else it is a table."""
-    if not path.name.removesuffix(".gz").endswith(".jsonl"):
-        return False
-    _, first = next(iter(json_rows(path)), (0, Row()))
-    has_ids = "query_id" in first or not first.keys() & set(NAMES["text"])
-    has_answers = "answer" in first or not first.keys() & set(NAMES["answer"])
-    return has_ids and has_answers and format_of([first]) is None
-
-
 def systems_in(path: Path) -> list[str]:
     """Return the systems in a file of answers; [""] if no column names them."""
     if has_own_rows(path):
         return list(dict.fromkeys(str(row.get("system") or "") for _, row in json_rows(path)))
     return list(read_answer_rows(path).systems)
-
-
-def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
-    """Return the key and the prediction of a line; raise `FieldError` for a wrong field."""
-    query_id = row.take_id("query_id")
-    setting = row.take_text("setting", optional=True)
-    failed = "answer" in row and row["answer"] is None
-    sources = read_sources(row)
-    prediction = Prediction(
-        query_id,
-        None if failed else row.take_text("answer"),
-        reason=str(row.get("reason") or "recorded as a failure") if failed else "",
-        passage_ids=sources.passage_ids,
-        contexts=sources.contexts,
-        confidence=read_confidence(row),
-        steps=read_steps(row),
-        **read_usage(row),
-    )
-    return (query_id, setting), prediction

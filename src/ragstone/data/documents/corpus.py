@@ -1,4 +1,4 @@
-"""The corpus of a folder of documents: parsed, cut into passages, and what was left out told."""
+"""The corpus of a folder of documents: parsed, cut into passages; what is left out is logged."""
 
 from __future__ import annotations
 

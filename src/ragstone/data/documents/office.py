@@ -86,7 +86,7 @@ class _Blocks:
 
 
 def _single_slides(content: bytes) -> Iterator[bytes]:
-    """Yield a presentation of each slide alone: the parser tells no boundary between slides."""
+    """Yield a presentation of each slide alone: the parser marks no boundary between slides."""
     try:
         parts = _texts(zipfile.ZipFile(io.BytesIO(content)))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):

@@ -6,20 +6,18 @@ and `system`; ragas' names are known too. Other columns are labels of the query.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.core.parsing import parse_json
+from ragstone.core.fingerprint import short_digest
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.readers.foreign_formats import ForeignFormat, format_of
 from ragstone.data.readers.foreign_rows import HISTORY, Numbered, item_id, item_text
 from ragstone.data.readers.parquet_columns import check_labels
-from ragstone.data.readers.reported_steps import passages_of, read_steps
-from ragstone.data.readers.reported_usage import read_confidence, read_usage
+from ragstone.data.readers.reported import cell_value, passages_of, read_reported
 from ragstone.data.readers.rows import FieldError, Row, reading, show
 from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
 from ragstone.data.readers.table_files import read_table
@@ -27,7 +25,6 @@ from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import (
     Context,
     ContextPassage,
-    Hop,
     Message,
     Passage,
     Prediction,
@@ -35,7 +32,6 @@ from ragstone.types import (
     Role,
 )
 
-_ID_LENGTH: Final = 12
 _SEEN_FIRST: Final = 100
 """Rows whose columns are known before the first row is read: JSON lines have no header."""
 
@@ -72,7 +68,7 @@ def query_id_of(text: str, history: Iterable[Sequence[str]] = ()) -> str:
     'q-bda9ed7e839a'
     """
     whole = "\n".join([*(part for message in history for part in message), text])
-    return f"q-{hashlib.sha256(whole.encode()).hexdigest()[:_ID_LENGTH]}"
+    return f"q-{short_digest(whole)}"
 
 
 def read_answer_rows(
@@ -159,60 +155,55 @@ def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
         raise FieldError(f"the answer must be text or null, found {show(answer)}")
     why = "" if answer is not None else str(reason or "the row has no answer")
     gold = tuple(take_texts(row, "gold_answers") or ())
-    contexts, ids = take_passages(row, "contexts"), take_texts(row, "passage_ids")
-    steps, spent = read_steps(row), _spent(row, known)
-    if contexts is None and ids is None and steps is not None:
-        contexts, ids = _of_steps(steps)
-    for name in ("setting", "steps", *(("context",) if known.format else ())):
+    reported = _take_reported(row, known)
+    for name in ("setting", *(("context",) if known.format else ())):
         row.pop(name, None)
-    if contexts is not None and ids and len(ids) == len(contexts):
-        contexts = [Passage(i, shown.text) for i, shown in zip(ids, contexts, strict=True)]
-    mine.predictions[query_id] = Prediction(
-        query_id,
-        answer,
-        why,
-        passage_ids=None if ids is None else tuple(ids),
-        contexts=None if contexts is None else tuple(contexts),
-        steps=steps,
-        **spent,
-    )
+    prediction = with_passages_of_steps(Prediction(query_id, answer, why, **reported))
+    mine.predictions[query_id] = prediction
     labels = labels_from_json(check_labels(row).take_labels())
     messages = tuple(Message(role, said) for role, said in history)
     mine.queries.append(Query(query_id, text, gold, messages, labels=labels))
-    if contexts is not None:
-        passages = tuple(
-            ContextPassage(shown.passage_id or str(place), shown.text, "retrieved")
-            for place, shown in enumerate(contexts, start=1)
-        )
-        mine.contexts[query_id] = Context(query_id, "recorded", passages)
+    if context := recorded_context(prediction):
+        mine.contexts[query_id] = context
 
 
-def _spent(row: Row, known: TableColumns) -> dict[str, Any]:
-    """Return usage and confidence of a row; the fields of other tools have other meanings."""
-    if known.format:
-        return {}
-    given = {name: _value(row.pop(name, None)) for name in ("usage", "confidence")}
-    confidence = read_confidence(given)
-    usage = read_usage({"usage": given["usage"]})
-    return usage | ({} if confidence is None else {"confidence": confidence})
+def _take_reported(row: Row, known: TableColumns) -> dict[str, Any]:
+    """Return what the system reports; usage and confidence of other tools have other meanings."""
+    names = ("steps",) if known.format else ("steps", "usage", "confidence")
+    given = {name: cell_value(row.pop(name, None)) for name in names}
+    contexts, ids = take_passages(row, "contexts"), take_texts(row, "passage_ids")
+    return read_reported({**given, "contexts": contexts, "passage_ids": ids})
 
 
-def _value(cell: Any) -> Any:
-    """Return the value of a cell, which is JSON in the text of a CSV file."""
-    if not isinstance(cell, str):
-        return cell
-    try:
-        return parse_json(cell.encode()) if cell.strip() else None
-    except ValueError:
-        return cell
+def with_passages_of_steps(prediction: Prediction) -> Prediction:
+    """Return a prediction with the passages of its steps if it names no others.
+
+    They are the context if all have a text, and the `passage_ids` if all have an id.
+    """
+    if prediction.steps is None or (prediction.contexts, prediction.passage_ids) != (None, None):
+        return prediction
+    passages = passages_of(prediction.steps)
+    ids = tuple(one.passage_id for one in passages)
+    return replace(
+        prediction,
+        contexts=passages if all(one.text for one in passages) else None,
+        passage_ids=ids if all(ids) else None,
+    )
 
 
-def _of_steps(steps: Sequence[Hop]) -> tuple[list[Passage] | None, list[str] | None]:
-    """Return the passages of all steps if all have a text, and their ids if all have one."""
-    found = passages_of(steps)
-    ids = [passage.passage_id for passage in found]
-    is_known = all(passage.text for passage in found)
-    return list(found) if is_known else None, ids if all(ids) else None
+def recorded_context(prediction: Prediction) -> Context | None:
+    """Return the context that a prediction reports; None if it reports none, or ids alone.
+
+    A passage without an id has its place as its id.
+    """
+    shown = prediction.contexts
+    if shown is None or any(one.passage_id and not one.text for one in shown):
+        return None
+    passages = tuple(
+        ContextPassage(one.passage_id or str(place), one.text, "retrieved")
+        for place, one in enumerate(shown, start=1)
+    )
+    return Context(prediction.query_id, "recorded", passages)
 
 
 def take_history(row: Row, known: TableColumns) -> list[tuple[Role, str]]:

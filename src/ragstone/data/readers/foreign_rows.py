@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
-from ragstone.core.parsing import parse_json
+from ragstone.data.readers.reported import cell_value
 from ragstone.data.readers.rows import FieldError, Row, show
+from ragstone.data.readers.traces.payloads import message_text
 
 Numbered: TypeAlias = tuple[int, Mapping[str, Any]]
 """The number of a row in its file, and its fields."""
@@ -104,16 +106,10 @@ def _parsed(value: Any) -> Any:
     """Return the object in a cell, in JSON's or Python's spelling; any other value as it is."""
     if not isinstance(value, str) or not value.startswith("{"):
         return value
-    for parse in (_json, ast.literal_eval):
-        try:
-            return parse(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
+    found = cell_value(value)
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(value) if found is value else found
     return value
-
-
-def _json(text: str) -> Any:
-    return parse_json(text.encode())
 
 
 def item_text(item: Any) -> Any:
@@ -162,11 +158,8 @@ def _messages(given: Iterable[Mapping[str, Any]]) -> list[list[str]]:
         # LangChain's serialised messages have their fields under `kwargs`, or under `data`.
         inner = next((message[n] for n in ("kwargs", "data") if n in message), message)
         kind = message.get("role") or inner.get("type") or message.get("type")
-        text = inner.get("content")
-        if isinstance(text, list):
-            parts = [item_text(part) for part in text]
-            text = "\n".join(part for part in parts if isinstance(part, str))
-        if kind in _ROLES and isinstance(text, str) and text:
+        text = message_text(inner)
+        if kind in _ROLES and text:
             found.append([_ROLES[kind], text])
     return found
 

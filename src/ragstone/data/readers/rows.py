@@ -122,6 +122,15 @@ def decoded(line: bytes) -> str:
         ) from error
 
 
+def has_end(path: Path, *ends: str) -> bool:
+    """Return whether the name of a file, without `.gz`, has one of some ends in any case.
+
+    >>> has_end(Path("Rows.CSV.gz"), ".csv", ".tsv")
+    True
+    """
+    return path.name.lower().removesuffix(".gz").endswith(ends)
+
+
 def json_object(line: bytes) -> Row:
     """Return the JSON object in a line; raise `FieldError` if there is none."""
     try:
@@ -153,8 +162,7 @@ def table_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def table_row(path: Path) -> Callable[[bytes], Row]:
     """Return the function that parses a line of such a file."""
-    is_tsv = path.name.removesuffix(".gz").endswith(".tsv")
-    return _id_and_text if is_tsv else json_object
+    return _id_and_text if has_end(path, ".tsv") else json_object
 
 
 def _id_and_text(line: bytes) -> Row:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.core.fingerprint import short_digest
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.answer_rows import (
@@ -29,7 +29,6 @@ from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import ConfigError
 from ragstone.types import Passage, Role
 
-_ID_LENGTH: Final = 12
 _OF_SYSTEMS: Final = ("answer", "contexts", "passage_ids", "system")
 _OF_REPLIES: Final = frozenset({"reason", "setting", "usage", "confidence"})
 """Other fields of recorded answers, which are no labels."""
@@ -178,7 +177,7 @@ class _Tables:
         text = passage.text
         if not text.strip():
             raise FieldError("the context is empty; leave the cell out, or write its text")
-        digest = hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]
+        digest = short_digest(text)
         passage_id = passage.passage_id or f"p-{digest}"
         if passage_id not in self._digests:
             self._digests[passage_id] = digest

@@ -27,6 +27,7 @@ from ragstone.data.readers.rows import (
     FieldError,
     Row,
     decoded,
+    has_end,
     json_document,
     json_rows,
     read_bytes,
@@ -64,11 +65,11 @@ def read_table(path: Path, *, split: str = "", sheet: str = "") -> Iterator[tupl
         ".arrow": _arrow_rows,
         EXCEL_END: partial(excel_rows, sheet=sheet),
     }
-    name = path.name.removesuffix(".gz").lower()
     for end, rows_of in readers.items():
-        if name.endswith(end):
+        if has_end(path, end):
             return rows_of(path)
-    way_out = "save the sheet as CSV (UTF-8)" if name.endswith(_SHEETS) else "convert it to one"
+    is_sheet = has_end(path, *_SHEETS)
+    way_out = "save the sheet as CSV (UTF-8)" if is_sheet else "convert it to one"
     raise DatasetError(
         f"{path} is not a table that can be read; known are {', '.join(TABLE_ENDS)}: {way_out}",
         path=path,

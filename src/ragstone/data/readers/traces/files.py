@@ -1,4 +1,4 @@
-"""Files of traces, read span by span; what is complete before a cut is read, and the cut told."""
+"""Files of traces, read span by span; of a file that is cut, the complete part is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from ragstone.core import limits
 from ragstone.core.parsing import LimitError, parse_json
-from ragstone.data.readers.rows import FieldError, lines, opened, read_bytes, reading
+from ragstone.data.readers.rows import FieldError, has_end, lines, opened, read_bytes, reading
 from ragstone.data.readers.table_files import read_table
 from ragstone.data.readers.traces.langfuse import langfuse_span, records_in
 from ragstone.data.readers.traces.otlp_json import FIELD, json_spans
@@ -44,7 +44,7 @@ _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 
 @dataclass
 class FileNotes:
-    """What reading files of traces has to tell."""
+    """Parts of files of traces that were not read."""
 
     cuts: list[str] = field(default_factory=list)
     """File, line or byte of each place from which on a file could not be read."""
@@ -63,7 +63,7 @@ def read_spans(path: Path, notes: FileNotes) -> Iterator[TraceSpan]:
         head = file.read(_HEAD_BYTES)
     if not head:
         raise DatasetError(f"{path} is empty; {_KNOWN}", path=path)
-    if path.name.removesuffix(".gz").lower().endswith(_TABLES):
+    if has_end(path, *_TABLES):
         yield from _table_spans(path, notes)
     elif head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and min(head) >= _CONTROL:
         for place, document in _documents(path, notes):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.core.parsing import LimitError, parse_json
+from ragstone.data.readers.reported import cell_value
 from ragstone.data.readers.traces.span import TracedPassage
 
 _QUERIES: Final = ("query", "question", "user_input", "input", "prompt", "text", "content")
@@ -34,12 +34,8 @@ def loaded(value: Any) -> Any:
     >>> loaded('{"query": "Why?"}'), loaded("Why?")
     ({'query': 'Why?'}, 'Why?')
     """
-    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
-        return value
-    try:
-        return parse_json(value.encode())
-    except (orjson.JSONDecodeError, LimitError, UnicodeEncodeError):
-        return value
+    is_json = isinstance(value, str) and value[:1] in ("{", "[", '"')
+    return cell_value(value) if is_json else value
 
 
 def query_text(value: Any) -> str:
