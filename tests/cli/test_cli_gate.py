@@ -193,26 +193,29 @@ def test_experiments_and_passports_are_compared(experiment: Path, tmp_path: Path
         run("compare", str(tmp_path / "no.yaml"), second)
 
 
-def test_an_experiment_passes_against_itself(experiment: Path) -> None:
-    """The output has the verdict in its first line."""
-    place = f"{experiment}:bm25:retrieved(3)"
+def test_two_settings_of_an_experiment_are_two_versions(experiment: Path) -> None:
+    """The output has the verdict in its first line, and then the bounds drawn."""
+    new, old = (f"{experiment}:bm25:{setting}" for setting in ("retrieved(3)", "none"))
 
-    code, output = gate(place, "--baseline", place, "--metric", "nDCG@10", "--margin", "0.9")
+    code, output = gate(new, "--baseline", old, "--metric", "nDCG@10", "--margin", "0.9")
 
     assert code == 0
     assert output.startswith("pass: ")
+    assert "Changes with their bounds; the marks are -0.9 and 0" in output
 
 
-def test_two_files_of_one_experiment_are_refused(experiment: Path, tmp_path: Path) -> None:
-    """A copy of an experiment file with the same name has the same results, which never differ."""
+def test_the_same_results_twice_are_refused(experiment: Path, tmp_path: Path) -> None:
+    """Neither a place nor a copy of its file with the same name differs from itself."""
     copy = tmp_path / "copy.yaml"
     copy.write_text(experiment.read_text())
     places = [f"{path}:bm25:retrieved(3)" for path in (experiment, copy)]
 
-    code, output = gate(places[0], "--baseline", places[1], "--metric", "nDCG@10", "--margin", "1")
+    for old in places:
+        code, output = gate(places[0], "--baseline", old, "--metric", "nDCG@10", "--margin", "1")
 
-    assert code == 2
-    assert "are the same results" in output
+        assert code == 2
+        assert "are the same results" in output
+        assert "ragstone gate --run" in output
     with pytest.raises(ConfigError, match="give each experiment file a `name` of its own"):
         run("compare", *places)
 
@@ -221,8 +224,8 @@ def test_a_file_that_changed_after_its_run_is_named(
     experiment: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The results are those of the earlier file; the key that differs is named."""
-    place = f"{experiment}:bm25:retrieved(3)"
-    arguments = ["gate", place, "--baseline", place, "--metric", "nDCG@10", "--margin", "0.9"]
+    new, old = (f"{experiment}:bm25:{setting}" for setting in ("retrieved(3)", "none"))
+    arguments = ["gate", new, "--baseline", old, "--metric", "nDCG@10", "--margin", "0.9"]
     assert CliRunner().invoke(root, arguments).exit_code == 0
     assert "differs from the file" not in caplog.text
 

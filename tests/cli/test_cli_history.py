@@ -143,3 +143,26 @@ def test_pictures_and_pages_are_written() -> None:
     assert "default-src" in Path("trend.html").read_text()
     with pytest.raises(ConfigError, match=r"unknown suffix '\.gif'"):
         history("absent.yaml", "-o", "trend.gif")
+
+
+def test_two_runs_of_a_history_are_compared_by_diff() -> None:
+    """`e.yaml@RELEASE` is an earlier run; a part of an experiment has no passport."""
+    run_version(1)
+    run_version(2)
+
+    found = CliRunner().invoke(root, ["diff", "e.yaml@v1", "e.yaml@2026-03", "--json"])
+    changes = {one["what"]: (one["a"], one["b"]) for one in json.loads(found.stdout)["different"]}
+
+    assert changes["mine: generator.release"] == ("v1", "v2")
+    for wrong in ("e.yaml:mine", "e.yaml:mine@v1"):
+        with pytest.raises(ConfigError, match="is a part of an experiment"):
+            CliRunner().invoke(root, ["diff", wrong, "e.yaml"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", [["history"], ["diff", "e.yaml"], ["compare", "e.yaml"]])
+def test_an_example_of_the_package_is_a_source(command: list[str]) -> None:
+    """Its bare name stands for its file; it was not run here."""
+    run_version(1)
+
+    with pytest.raises(StoreError, match="has no experiment 'own-system'"):
+        CliRunner().invoke(root, [*command, "own-system"], catch_exceptions=False)

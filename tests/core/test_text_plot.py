@@ -43,9 +43,24 @@ def test_nothing_to_spread_is_still_a_row(values: list[tuple[float, None] | None
 
 def test_other_values_need_no_mark() -> None:
     """Without a mark, the scale is that of the values."""
-    found = plot_intervals([(0.6, (0.5, 0.7))], mark=None, width=11)
+    found = plot_intervals([(0.6, (0.5, 0.7))], marks=(), width=11)
 
     assert (found.axis, found.rows) == ("0.5     0.7", ("├────●────┤",))
+
+
+def test_two_marks_are_drawn_and_named() -> None:
+    """The margin of a gate and 0, for example."""
+    found = plot_intervals([(0.0, (-0.1, 0.1))], marks=(-0.2, 0.0), width=21)
+
+    assert found.axis.split() == ["-0.2", "0", "0.1"]
+    assert found.rows == ("│······├─────●──────┤",)
+
+
+def test_an_end_that_is_almost_0_is_written_as_0() -> None:
+    """The scale has three digits of its span."""
+    found = plot_intervals([(-0.0751, (-0.14612, 1.2e-6))], width=21)
+
+    assert found.axis.split() == ["-0.146", "0"]
 
 
 def test_ascii_is_drawn_for_an_encoding_without_box_characters(

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from tests.fakes.counting_service import serving
 
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.core.store import Store
 from ragstone.errors import CallError, ConfigError, StoreError, UnknownMetric
 from ragstone.evaluation.gate_result import GateResult
@@ -185,6 +186,22 @@ def test_a_failed_run_is_an_error_and_no_verdict() -> None:
         gated(write("new", "callable(own.py:fails)"), looks=3)
 
 
+def test_a_service_that_goes_off_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same command asks for what failed, and keeps the other answers."""
+    policy = RetryPolicy(attempts=1, give_up_after=QUERIES)
+    monkeypatch.setattr("ragstone.calls.client.RetryPolicy", lambda: policy)
+    with serving("1") as service:
+        port, before = service.server_port, QUERIES // 2
+        new = write("new", {"name": "http", "url": service.url, "concurrency": 1})
+        service.off_after = before
+        with pytest.raises(CallError, match=r"failed on \d+ queries: cannot connect .* continues"):
+            gated(new)
+        assert service.counts.total() == before
+    with serving("1", port) as service:
+        assert gated(new).verdict == "pass"
+        assert service.counts.total() == QUERIES - before
+
+
 def test_everything_wrong_is_told_before_the_first_call(caplog: pytest.LogCaptureFixture) -> None:
     """Other data, an unknown metric and a wrong margin stop; a small margin is named."""
     new = write("new", "callable(own.py:right)")
@@ -198,6 +215,8 @@ def test_everything_wrong_is_told_before_the_first_call(caplog: pytest.LogCaptur
         gated(write("other", "callable(own.py:right)", data="other.jsonl"))
     with pytest.raises(ConfigError, match=r"--run: old\.jsonl is not an experiment file"):
         gated("old.jsonl", run=True)
+    with pytest.raises(ConfigError, match=r"--run: old\.yaml@v1 is an earlier run"):
+        gated("old.yaml@v1", run=True)
     assert not asked()
 
     gated(new, margin=0.01)

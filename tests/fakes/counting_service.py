@@ -19,6 +19,8 @@ class Service(ThreadingHTTPServer):
         self.version = version
         self.counts: Counter[str] = Counter()
         self.bodies: list[Any] = []
+        self.off_after: int | None = None
+        """Number of replies after which the service is off."""
 
     @property
     def url(self) -> str:
@@ -33,6 +35,9 @@ class _Handler(BaseHTTPRequestHandler):
         service = self.server
         assert isinstance(service, Service)
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if service.off_after is not None and service.counts.total() >= service.off_after:
+            self.close_connection = True
+            return
         service.counts[f"{self.path} {self.headers.get('X-Tenant', '')}".strip()] += 1
         service.bodies.append(body)
         raw = json.dumps({"answer": f"version {service.version}"}).encode()
@@ -40,6 +45,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw)
+        if service.counts.total() == service.off_after:
+            service.shutdown()
+            service.socket.close()
 
     def log_message(self, *_: Any) -> None:
         """Print nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from arro3.core import Table
@@ -15,7 +16,7 @@ from ragstone.core.store import Store
 from ragstone.core.store_check import check_store
 from ragstone.core.store_contents import StoreContents
 from ragstone.errors import StoreError
-from ragstone.results.earlier import finished_records, keep_earlier, record_at
+from ragstone.results.earlier import declared_release, finished_records, keep_earlier, record_at
 from ragstone.results.record import Record
 
 SYSTEM = "bm25 + small"
@@ -46,6 +47,21 @@ def test_a_date_or_a_release_names_a_run(store: Store) -> None:
     assert record_at(store, "made", "2026-03-02 10:00").finished == "2026-03-02T10:00:00+00:00"
     assert record_at(store, "made", "v1", SYSTEM).finished == "2026-03-02T10:00:00+00:00"
     assert record_at(store, "made", "v2") == Record.load(store, "made")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"generator": {"name": "callable", "function": "a.py:f", "release": "v9"}},
+        {"generator": "callable(a.py:f, release=v9)", "retriever": "bm25", "release": None},
+        {"retriever": {"name": "elasticsearch", "index": "wiki", "release": "v9"}},
+        {"generator": "callable(a.py:f)", "release": "v9"},
+    ],
+)
+def test_a_release_may_stand_in_a_part_of_the_system(entry: dict[str, Any]) -> None:
+    """An index has its release in the retriever, for example."""
+    assert declared_release(entry) == "v9"
+    assert declared_release({"generator": "small", "retriever": None}) is None
 
 
 def test_what_does_not_exist_is_answered_with_what_does(store: Store) -> None:

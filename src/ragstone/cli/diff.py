@@ -7,24 +7,26 @@ from typing import Any
 
 import click
 
-from ragstone.cli.options import FILE, json_option, load_results, print_result
+from ragstone.cli.options import json_option, print_result
+from ragstone.errors import ConfigError
 
 
 @click.command("diff")
-@click.argument("a", type=FILE)
-@click.argument("b", type=FILE)
+@click.argument("a")
+@click.argument("b")
 @json_option
-def command(a: Path, b: Path) -> None:
+def command(a: str, b: str) -> None:
     """List the differences of two passports, in the order in which they could matter.
 
-    A and B are passports, reports, or experiment files, whose stored results are compared. The
-    order is: data, prompts, models, parts and parameters, code, packages, seeds, calls, answers,
-    numbers.
+    A and B are passports, reports, or experiment files, whose stored results are compared;
+    e.yaml@DATE or e.yaml@RELEASE is an earlier run. The order is: data, prompts, models, parts and
+    parameters, code, packages, seeds, calls, answers, numbers.
 
     \b
     Examples:
       ragstone diff monday.json tuesday.json
       ragstone diff passport.json demo --json
+      ragstone diff e.yaml@2026-10-01 e.yaml
     """
     from ragstone.results.passport_diff import diff_passports
 
@@ -32,8 +34,17 @@ def command(a: Path, b: Path) -> None:
     print_result(found.to_dict, lambda: found)
 
 
-def _passport(path: Path) -> dict[str, Any]:
+def _passport(written: str) -> dict[str, Any]:
+    from ragstone.experiment.score_sources import ScorePlace, results_of_experiment
     from ragstone.results.passport_file import read_passport
 
-    is_experiment = path.suffix in {".yaml", ".yml"}
-    return load_results(path, ()).passport() if is_experiment else read_passport(path)
+    place = ScorePlace.parse(written)
+    if not place.is_experiment:
+        return read_passport(Path(written))
+    results, part = results_of_experiment(place)
+    if part:
+        raise ConfigError(
+            f"{place} is a part of an experiment; whole ones are compared: {place.path} or "
+            f"{place.path}@DATE"
+        )
+    return results.passport()

@@ -85,11 +85,13 @@ def _passports(source: Path, last: int) -> Iterator[dict[str, Any]]:
     """Yield the passport in a file, or those of the last finished runs of an experiment."""
     from ragstone.core.progress import track
     from ragstone.core.store import Store
+    from ragstone.examples import find_example
     from ragstone.experiment.config import read_experiment_file
     from ragstone.results.earlier import finished_records
     from ragstone.results.passport_file import read_passport
     from ragstone.results.results import Results
 
+    source = find_example(source)
     if source.suffix.lower() not in {".yaml", ".yml"}:
         yield read_passport(source)
         return

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -30,6 +31,7 @@ _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS: Final = (ast.Import, ast.ImportFrom)
 _IGNORED: Final = frozenset({"annotation", "ctx", "kind", "returns", "type_comment"})
 """Fields of syntax nodes that do not change the behaviour of code."""
+_PARSING: Final = threading.Lock()
 
 
 class Imported(NamedTuple):
@@ -170,7 +172,18 @@ def package_module(dotted: str, *, computing: bool = True) -> Module | None:
         return None
     base = _SOURCE.joinpath(*dotted.split("."))
     path = next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
-    return None if path is None else Module(ast.parse(path.read_bytes()))
+    return None if path is None else Module(syntax_tree(path.read_bytes()))
+
+
+def syntax_tree(source: str | bytes) -> ast.Module:
+    """Return the syntax tree of some code, in any thread.
+
+    Raises:
+        SyntaxError: the code is malformed.
+    """
+    # Threads of Python 3.11 share the counter of the parser's recursion (CPython issue 106905).
+    with _PARSING:
+        return ast.parse(source)
 
 
 def normal_text(tree: ast.AST) -> str:

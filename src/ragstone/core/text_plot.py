@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +22,12 @@ class IntervalPlot:
     """A line of text per interval, and the scale that they share."""
 
     axis: str
-    """Both ends of the scale, and the mark between them if there is room."""
+    """Both ends of the scale, and the marks between them if there is room."""
     rows: tuple[str, ...]
 
 
 def plot_intervals(
-    values: Sequence[Estimate | None], *, mark: float | None = 0.0, width: int = WIDTH
+    values: Sequence[Estimate | None], *, marks: Sequence[float] = (0.0,), width: int = WIDTH
 ) -> IntervalPlot:
     r"""Return intervals drawn with their values on one scale.
 
@@ -34,7 +35,7 @@ def plot_intervals(
 
     Args:
         values: what to draw; None for a row without a value.
-        mark: value that every row marks, which the scale includes; None for none.
+        marks: values that every row marks, which the scale includes.
         width: characters of a row.
 
     >>> found = plot_intervals([(0.25, (0.0, 0.5)), (-0.25, None), None], width=22)
@@ -45,7 +46,6 @@ def plot_intervals(
     ·······│··············
     """
     drawn = [one for one in values if one is not None]
-    marks = [] if mark is None else [mark]
     ends = [*marks, *(value for value, _ in drawn), *(e for _, held in drawn for e in held or ())]
     low, high = (min(ends), max(ends)) if ends else (0.0, 0.0)
     if low == high:
@@ -84,10 +84,15 @@ def _line(
 def _axis(
     low: float, high: float, marks: Sequence[float], marked: Sequence[int], width: int
 ) -> str:
-    left, right = f"{low:.3g}", f"{high:.3g}"
+    places = 2 - math.floor(math.log10(high - low))
+
+    def text_of(value: float) -> str:
+        return f"{round(value, places) + 0.0:.3g}"
+
+    left, right = text_of(low), text_of(high)
     axis = list(f"{left}{right:>{width - len(left)}}")
     for value, place in zip(marks, marked, strict=True):
-        text = f"{value:.3g}"
+        text = text_of(value)
         around = axis[max(0, place - 1) : place + len(text) + 1]
         if low < value < high and not "".join(around).strip():
             axis[place : place + len(text)] = text

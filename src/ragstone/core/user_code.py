@@ -18,7 +18,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from ragstone.core.source_code import Module, Reached, normal_text, package_module, versions_of
+from ragstone.core.source_code import (
+    Module,
+    Reached,
+    normal_text,
+    package_module,
+    syntax_tree,
+    versions_of,
+)
 from ragstone.errors import ConfigError
 
 _PREFIX: Final = "ragstone_user_"
@@ -205,7 +212,7 @@ def _local_files(path: Path, module_name: str) -> list[Path]:
 def _tree(path: Path, texts: Mapping[Path, bytes]) -> ast.Module:
     """Return the syntax tree of a file as it was imported; it may have changed since."""
     try:
-        return ast.parse(texts[path] if path in texts else path.read_bytes())
+        return syntax_tree(texts[path] if path in texts else path.read_bytes())
     except (SyntaxError, ValueError):  # The import reports it with its line.
         return ast.Module([], [])
 
@@ -231,7 +238,7 @@ def _source_of_methods(kind: type) -> str:
 def _normal(source: str) -> str:
     """Return code without comments and layout; a piece of a statement stays as it is."""
     try:
-        return normal_text(ast.parse(textwrap.dedent(source)))
+        return normal_text(syntax_tree(textwrap.dedent(source)))
     except SyntaxError:
         return source
 

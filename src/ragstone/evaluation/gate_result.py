@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 from ragstone.core.tables import Shown, TextTable, to_markdown
+from ragstone.core.text_plot import plot_intervals
 from ragstone.data.readers.rows import listed
 from ragstone.statistics.flipped import FlippedQueries
 from ragstone.types import brief
@@ -99,7 +100,8 @@ class GatedMetric:
         flipped = asdict(self.flipped) if self.flipped else {}
         for word, ids in flipped.items():
             if ids:
-                yield f"{name}: {word} on {len(ids):,} queries: {listed(ids)}"
+                queries = "query" if len(ids) == 1 else "queries"
+                yield f"{name}: {word} on {len(ids):,} {queries}: {listed(ids)}"
 
 
 @dataclass(frozen=True)
@@ -140,15 +142,33 @@ class GateResult(Shown):
         return f"{found}. Bounds: one-sided 95%, over {self.clusters or 'queries'}."
 
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield the verdict, and a table of the metrics with the reasons below it."""
+        """Yield the verdict, the changes drawn, and the metrics with the reasons below them."""
         yield self.headline
+        yield from self._plots()
+        yield self._table()
+
+    def _plots(self) -> Iterator[TextTable]:
+        """Yield a table per margin: each change, and its bounds drawn beside the margin and 0."""
+        for margin in dict.fromkeys(one.margin for one in self.metrics):
+            held = [one for one in self.metrics if one.margin == margin]
+            changes = [(one.metric, one.difference, one.interval) for one in held]
+            drawn = [None if change is None else (change, ends) for _, change, ends in changes]
+            plot = plot_intervals(drawn, marks=(-margin, 0.0))
+            rows = [
+                [name, "" if change is None else f"{change:+.4f}", row]
+                for (name, change, _), row in zip(changes, plot.rows, strict=True)
+            ]
+            title = f"Changes with their bounds; the marks are -{margin:g} and 0"
+            yield TextTable(["metric", "change", plot.axis], rows, title)
+
+    def _table(self) -> TextTable:
         rows = [
             [one.metric, *map(_number, (one.baseline, one.new)), one.n, one.verdict]
             for one in self.metrics
         ]
         below = [f"  {line}" for one in self.metrics for line in one.sentences()]
         below += [f"  note: {note}" for note in self.notes]
-        yield TextTable(["metric", "baseline", "new", "n", "verdict"], rows, "", below)
+        return TextTable(["metric", "baseline", "new", "n", "verdict"], rows, "", below)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded; docs/gate.md describes each key."""
@@ -166,8 +186,7 @@ class GateResult(Shown):
 
     def to_markdown(self) -> str:
         """Return the verdict and the table for a pull request."""
-        headline, *rest = self.parts()
-        return f"### Gate: {to_markdown([headline])}\n\n{to_markdown(rest)}\n"
+        return f"### Gate: {to_markdown([self.headline])}\n\n{to_markdown([self._table()])}\n"
 
     def to_junit(self) -> str:
         """Return JUnit XML: a test per metric; `worse` is a failure, `undecided` an error."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.runs import finish
 from ragstone.components.generators.external_base import first_reply_checked
-from ragstone.core.schemas import columns, scores_to_table
+from ragstone.core.schemas import columns, scores_to_table, table_to_scores
 from ragstone.core.store import Store
-from ragstone.errors import ConfigError, DamagedFile, StoreError, did_you_mean
+from ragstone.errors import ConfigError, DamagedFile, RagstoneError, StoreError, did_you_mean
 from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate import gate
 from ragstone.experiment.config import read_experiment_file
@@ -26,6 +26,7 @@ from ragstone.experiment.score_sources import (
     read_sources,
     split_name,
 )
+from ragstone.protocols import Services
 from ragstone.results.record import Record
 from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.failures import Scale
@@ -78,7 +79,8 @@ def needs_run(place: ScorePlace, *, forced: bool = False) -> bool:
     """
     is_present = place.is_experiment and place.path.exists() and "@" not in place.part
     if forced and not is_present:
-        raise ConfigError(f"--run: {place} is not an experiment file; only these can be run")
+        what = "an earlier run" if place.is_experiment else "not an experiment file"
+        raise ConfigError(f"--run: {place} is {what}; only an experiment file can be run")
     if forced or not is_present:
         return forced
     file = read_experiment_file(place.path, ())
@@ -148,7 +150,23 @@ class GatedSystem:
     def ask(self, query_ids: Collection[str]) -> Evaluation:
         """Return the scores of these queries; finished steps and kept replies are used again."""
         results = self.experiment.of_queries(query_ids).run(self.calls)
-        return results.evaluation(self.system, self.setting)
+        found = results.evaluation(self.system, self.setting)
+        failed = {s.query_id for s in table_to_scores(found.table) if s.status == "failed"}
+        if failed:
+            self._check_services(len(failed))
+        return found
+
+    def _check_services(self, failed: int) -> None:
+        """Raise an error if a service of the system is off: its failures are no verdict."""
+        one = next(one for one in self.experiment.systems if one.name == self.system)
+        calls, dataset = self.calls, self.experiment.dataset
+        services = Services(calls=calls, store=self.experiment.store, corpus=dataset.corpus)
+        try:
+            for part in one.components.values():
+                part.check(services)
+        except RagstoneError as error:
+            problem = f"the new version failed on {failed:,} queries: {error}. Nothing is decided"
+            raise error.with_message(f"{problem}; the same command continues") from error
 
     def finish(self) -> None:
         """Note that the run is finished: the next gate asks services again."""

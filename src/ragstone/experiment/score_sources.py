@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.regular_files import is_there, open_regular
 from ragstone.errors import ConfigError, DatasetError, StoreError
+from ragstone.examples import find_example
 
 if TYPE_CHECKING:
     from ragstone.evaluation.scored_systems import Scores
@@ -49,7 +50,7 @@ class ScorePlace:
 
     @classmethod
     def parse(cls, written: str) -> ScorePlace:
-        """Return the parts of a place; a file of exactly this name comes first.
+        """Return the parts of a place; a file of exactly this name comes first, then an example.
 
         >>> ScorePlace.parse("e.yaml:bm25:gold@2026-10-01")
         ScorePlace(path=PosixPath('e.yaml'), part='bm25:gold@2026-10-01')
@@ -58,7 +59,7 @@ class ScorePlace:
         """
         match = None if Path(written).exists() else _PLACE.fullmatch(written)
         if match is None:
-            return cls(Path(written))
+            return cls(find_example(Path(written)))
         return cls(Path(match[1]), match[2] or match[3] or "")
 
     @property
@@ -138,12 +139,16 @@ def _refuse_same(written: Sequence[str], sources: Sequence[ScoreSource]) -> None
     """Raise `ConfigError` if two arguments name the same results, which never differ."""
     seen: dict[tuple[str, ...], str] = {}
     for one, source in zip(written, sources, strict=True):
-        if source.origin is not None and seen.setdefault(source.origin, one) != one:
+        if source.origin is None:
+            continue
+        if source.origin in seen:
             store, name, *_ = source.origin
             raise ConfigError(
                 f"{seen[source.origin]} and {one} are the same results: experiment {name!r} in the "
-                f"store {store}; give each experiment file a `name` of its own and run it again"
+                f"store {store}; name another system, setting or run, give each experiment file a "
+                "`name` of its own, or run a new version again (`ragstone gate --run`)"
             )
+        seen[source.origin] = one
 
 
 def split_name(written: str) -> tuple[str, str]:
@@ -177,7 +182,7 @@ def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
         )
     part = place.part
     if place.is_experiment:
-        results, part = _results_of_experiment(place)
+        results, part = results_of_experiment(place)
     elif _is_passport(path):
         passport = read_passport(path)
         if "scores" in passport:
@@ -197,8 +202,11 @@ def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
     return ScoreSource(name, found, results, (system, setting))
 
 
-def _results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
-    """Return the results at the time of the place, and the part of it without the time."""
+def results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
+    """Return the results at the time of the place, and the part of it without the time.
+
+    Raises `StoreError` if the store has no such run; the message lists those that exist.
+    """
     from ragstone.core.store import Store
     from ragstone.experiment.config import read_experiment_file
     from ragstone.results.earlier import record_at

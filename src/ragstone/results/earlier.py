@@ -7,11 +7,12 @@ steps that it names, which `ragstone store prune` keeps.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.core.spec import parse_spec
 from ragstone.core.store import Store
 from ragstone.core.times import utc_text
 from ragstone.data.readers.rows import listed
@@ -46,13 +47,25 @@ def finished_records(store: Store, name: str) -> list[Record]:
     return sorted(found, key=lambda record: record.finished or "")
 
 
+def declared_release(entry: Mapping[str, Any]) -> str | None:
+    """Return the release that a system of an experiment file, its generator or retriever declares.
+
+    >>> declared_release({"generator": "http(localhost:9000, release=v1)", "retriever": "bm25"})
+    'v1'
+    """
+    written = (part for key in ("generator", "retriever") if (part := entry.get(key)))
+    parts = (parse_spec(part, where="system").parameters for part in written)
+    declared = (held.get("release") for held in (entry, *parts))
+    return next((str(one) for one in declared if one not in (None, "")), None)
+
+
 def releases(record: Record) -> dict[str, str]:
     """Return system -> its declared release, for the systems that have one."""
     entries = record.file.get("systems") or ()
     return {
-        system.name: str(entry["release"])
+        system.name: release
         for system, entry in zip(record.systems, entries, strict=False)
-        if entry.get("release") is not None
+        if (release := declared_release(entry)) is not None
     }
 
 

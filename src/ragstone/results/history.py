@@ -15,6 +15,7 @@ from typing import Any, Final
 from ragstone.core import limits
 from ragstone.core.tables import Shown, TextTable
 from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
+from ragstone.results.earlier import declared_release
 from ragstone.results.passport_diff import PassportChange, diff_passports
 from ragstone.results.wording import interval_text, moment, number
 from ragstone.statistics.correctness import Correctness
@@ -200,8 +201,8 @@ def _points(
 def _release(passport: Mapping[str, Any], system: str) -> str | None:
     entries = passport["experiment"].get("systems") or ()
     for name, entry in zip(_system_names(passport), entries, strict=False):
-        if name == system and entry.get("release") is not None:
-            return str(entry["release"])
+        if name == system:
+            return declared_release(entry)
     return None
 
 
