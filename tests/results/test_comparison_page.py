@@ -112,6 +112,14 @@ def test_odd_comparisons_have_a_page(
     assert said in render_comparison(ragstone.compare({"a": scores(*a), "b": scores(*b)}))
 
 
+@pytest.mark.parametrize(("b", "is_labelled"), [([0, 1] * 10, True), ([1, 1, 1, 0] * 5, False)])
+def test_0_has_a_label_if_there_is_room(b: list[float], is_labelled: bool) -> None:
+    """Beside an end of the axis, it would be drawn over the label of the end."""
+    page = render_comparison(ragstone.compare({"a": scores(*[1, 0] * 10), "b": scores(*b)}))
+
+    assert ('text-anchor="middle">0</text>' in page) == is_labelled
+
+
 def test_three_systems_have_ranks_and_pairs(tmp_path: Path) -> None:
     """The verdict is on the best system, and each pair is a row."""
     found = compared(tmp_path / "store", "one", "two", "three")

@@ -112,6 +112,20 @@ def test_runs_are_in_the_order_of_their_dates_and_counted_once(tmp_path: Path) -
     assert [point.release for point in points] == ["v1.0", "v1.0", "v1.1", "v1.1"]
 
 
+def test_the_default_metric_is_the_first_of_the_file_that_is_of_answers(tmp_path: Path) -> None:
+    """The metrics of a passport are sorted by name, which is not the order of the file."""
+    [passport] = made_passports(tmp_path, 1)
+    passport["experiment"].update(metrics=["nDCG@10", "Match", "F1"], correct=None, headline=None)
+    kinds = {name: entry["kind"] for name, entry in passport["metrics"].items()}
+    passport["metrics"]["nDCG@10"]["kind"] = "ranking"
+
+    assert kinds["Match"] != "ranking"
+    assert make_history([passport]).metric == "Match"
+    for entry in passport["metrics"].values():
+        entry["kind"] = "ranking"
+    assert make_history([passport]).metric == "nDCG@10"
+
+
 def test_one_run_is_a_history_and_none_is_an_error(tmp_path: Path) -> None:
     """The default metric is the headline of the last run."""
     passports = made_passports(tmp_path, 1)

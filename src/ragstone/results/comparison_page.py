@@ -26,6 +26,8 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that HTML forbids or that no reader sees; the page has their codes."""
 _MARGIN: Final = 2.0
 """Free space at either end of a drawn scale, in percent of its width."""
+_END: Final = 0.2
+"""Share of a scale that the label of its end needs."""
 
 
 def write_comparison(comparison: Comparison, path: Path | str) -> Path:
@@ -94,6 +96,8 @@ class _Scale:
         self.low, self.high = min([0.0, *ends]), max([0.0, *ends])
         if self.low == self.high:
             self.low, self.high = -1.0, 1.0
+        # Beside an end of the axis, the label of 0 would be drawn over that of the end.
+        self.labels_0 = _END < -self.low / (self.high - self.low) < 1 - _END
 
     def place(self, value: float) -> str:
         """Return the place of a value on the scale, in percent of its width."""

@@ -150,13 +150,16 @@ def make_history(
 
 
 def _headline(passport: Mapping[str, Any]) -> str:
-    """Return the metric of an experiment's verdict."""
-    file = passport["experiment"]
+    """Return the metric of an experiment's verdict, as `Record.headline` does."""
+    file, metrics = passport["experiment"], passport["metrics"]
     rule = file.get("correct")
     correct = Correctness.parse(rule).metric if rule else None
     given = [(file.get("analysis") or {}).get("headline"), file.get("headline"), correct]
-    metrics = passport["metrics"]
-    return next((name for name in given if name in metrics), next(iter(metrics), ""))
+    # The metrics of a passport are sorted by name, those of its file are not.
+    written = [name for name in file.get("metrics") or () if isinstance(name, str)]
+    ordered = [name for name in (*written, *metrics) if name in metrics]
+    answers = [name for name in ordered if metrics[name]["kind"] != "ranking"]
+    return next((name for name in (*given, *answers, *ordered) if name in metrics), "")
 
 
 def _rows(passport: Mapping[str, Any], metric: str) -> dict[tuple[str, str], Mapping[str, Any]]:

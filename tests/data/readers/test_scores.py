@@ -65,6 +65,27 @@ def test_two_values_for_one_query_are_refused(tmp_path: Path) -> None:
         read_scores(written(tmp_path, line * 2))
 
 
+def test_lines_of_several_systems_or_settings_are_refused(tmp_path: Path) -> None:
+    """`ragstone export --to scores` writes all of an experiment; rankings have no setting."""
+    line = '{{"system": "{}", "setting": "{}", "query_id": "a", "metric": "{}", "value": 1}}\n'
+    lines = [line.format(*one) for one in [("x", "", "R@5"), ("x", "none", "EM")]]
+    assert len(read_scores(written(tmp_path, "".join(lines)))) == 2
+
+    for other, message in (
+        (("y", "none", "F1"), "line 3: the scores of system 'y' follow those of 'x'"),
+        (("x", "gold", "F1"), "line 3: the scores of setting 'gold' follow those of 'none'"),
+    ):
+        with pytest.raises(DatasetError, match=message):
+            read_scores(written(tmp_path, "".join([*lines, line.format(*other)])))
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.parquet"])
+def test_a_table_is_no_file_of_scores(tmp_path: Path, name: str) -> None:
+    """The error has the command that writes one."""
+    with pytest.raises(DatasetError, match=r"--to scores -o s\.jsonl"):
+        read_scores(written(tmp_path, "query_id,metric,value\n", name))
+
+
 def test_clusters_are_read_from_tabs_or_json(tmp_path: Path) -> None:
     """Both forms give query id -> cluster."""
     tabs = written(tmp_path, "a\tc1\nb\tc1\n", "x.tsv")

@@ -18,6 +18,9 @@ from ragstone.types import Prediction, Query, Score, Status
 CLUSTER_LABELS: Final = ("conversation", "document")
 """Labels whose queries are not independent of each other, the most common first."""
 
+_TABLES: Final = frozenset({".csv", ".tsv", ".parquet", ".xlsx"})
+"""Suffixes of files whose rows are no JSON lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreRows:
@@ -35,8 +38,8 @@ def read_scores(path: Path) -> list[Score]:
     `scored` for a number and `failed` for null.
 
     Raises:
-        DatasetError: the file does not exist, a line is malformed, or a query has two values of a
-            metric.
+        DatasetError: the file does not exist, a line is malformed, a query has two values of a
+            metric, or the lines are of several systems or settings.
     """
     return read_score_rows(path).scores
 
@@ -50,7 +53,14 @@ def read_score_rows(path: Path) -> ScoreRows:
     found: dict[tuple[str, str], Score] = {}
     queries: dict[str, Query] = {}
     predictions: dict[str, Prediction] = {}
+    if path.suffix.lower() in _TABLES:
+        raise DatasetError(
+            f"{path}: a file of scores has JSON lines; write it with the suffix .jsonl: "
+            f"ragstone export e.yaml --to scores -o {path.stem}.jsonl"
+        )
+    known: dict[str, str] = {}
     for number, (score, row) in parsed(path, _score_and_rest):
+        _refuse_second(path, number, row, known)
         if found.setdefault((score.query_id, score.metric), score) is not score:
             raise DatasetError(
                 f"{path}, line {number}: query {score.query_id!r} has a second value for "
@@ -63,6 +73,21 @@ def read_score_rows(path: Path) -> ScoreRows:
     if not found:
         raise DatasetError(f"{path} contains no score; each line needs query_id, metric and value")
     return ScoreRows(list(found.values()), queries, predictions)
+
+
+def _refuse_second(path: Path, number: int, row: Row, known: dict[str, str]) -> None:
+    """Raise `DatasetError` if a line is of another system or setting than those before.
+
+    Rankings have no setting: "" belongs to every setting of its system.
+    """
+    for field in ("system", "setting"):
+        value = row.get(field)
+        if isinstance(value, str) and value and known.setdefault(field, value) != value:
+            raise DatasetError(
+                f"{path}, line {number}: the scores of {field} {value!r} follow those of "
+                f"{known[field]!r}; keep the lines of one {field}, or name the experiment in place "
+                "of the file, as e.yaml:SYSTEM:SETTING"
+            )
 
 
 def _query_of(query_id: str, row: Row) -> Query:
