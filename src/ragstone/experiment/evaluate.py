@@ -48,8 +48,7 @@ def evaluate(
             `answer`; rows with `query_id` (or the text as `query`) and `answer`, or of another tool
             such as ragas; a component; a generator or a system as in an experiment file.
         data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
-        metrics: as in an experiment file; by default Match, EM and F1, or if no query has a gold
-            answer, K-precision and refusal. Those for checks that the data carry are added.
+        metrics: as in an experiment file; by default the usual ones. Those for checks are added.
         settings: context settings; by default `system`, the context that an own system reports, and
             `none` for a generator that retrieves nothing.
         name: name of the experiment in the store.
@@ -75,7 +74,6 @@ def evaluate(
     """
     dataset = _dataset(data, Path(store))
     digest_folder.set(Path(store))
-    chosen = [*(metrics or usual_metrics(dataset.queries)), *check_metrics_of(dataset.queries)]
     options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
     entry = _entry(system, dataset, Path(store), options)
     document = {
@@ -84,7 +82,7 @@ def evaluate(
         "store": str(store),
         "systems": [entry],
         "settings": list(settings or ()) if "generator" in entry else [],
-        "metrics": list(dict.fromkeys(chosen)),
+        "metrics": _metrics(metrics, dataset),
     }
     experiment = load_experiment(document)
     if "generator" in entry and not experiment.settings:
@@ -98,6 +96,12 @@ def _dataset(data: Any, store: Path) -> Dataset:
         return table_dataset(enumerate(data, start=1), Path("rows"))
     with parses_kept_in(Store(store)):
         return load_dataset(data)
+
+
+def _metrics(named: Sequence[Any], dataset: Dataset) -> list[Any]:
+    """Return the named metrics, or the usual ones, and those for checks, each once."""
+    chosen = named or usual_metrics(dataset.queries)
+    return list(dict.fromkeys([*chosen, *check_metrics_of(dataset.queries)]))
 
 
 def _entry(
