@@ -93,6 +93,8 @@ def evaluate(
 
 def _dataset(data: Any, store: Path) -> Dataset:
     if isinstance(data, list | tuple):
+        if wrong := [row for row in data if not isinstance(row, Mapping)]:
+            raise ConfigError(f"rows of data are mappings with 'query'; found {wrong[0]!r}")
         return table_dataset(enumerate(data, start=1), Path("rows"))
     with parses_kept_in(Store(store)):
         return load_dataset(data)
