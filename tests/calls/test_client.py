@@ -140,7 +140,7 @@ def test_a_transient_fault_is_retried(calls: Calls, fault: str) -> None:
     [
         ("400", "cannot be served"),
         ("400-context", "longer than the model's context"),
-        ("302", "use that as base_url"),
+        ("302", "use that address"),
     ],
 )
 def test_a_permanent_refusal_is_not_retried(calls: Calls, fault: str, cause: str) -> None:

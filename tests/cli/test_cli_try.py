@@ -262,8 +262,8 @@ def test_each_system_of_a_file_is_a_system_of_the_experiment() -> None:
 def test_answers_are_not_their_own_gold_answers() -> None:
     """A file of answers without gold answers gets the metrics that need none."""
     Path("rows.csv").write_text("question,answer\nWhere?,I do not know.\nWhen?,1912\n")
-    found = scores("rows.csv", "--metrics", "refusal")
-    assert found["refusal"] == 0.5
+    found = scores("rows.csv")
+    assert found == {"refusal": 0.5, "K-precision": None}
     with pytest.raises(ConfigError, match="needs gold answers"):
         run("try", "rows.csv", "--metrics", "EM", "--force")
 
@@ -281,3 +281,24 @@ def test_recorded_rows_without_ids_are_matched_by_their_text() -> None:
         run("try", "rows.csv", "qa.csv", "--metrics", "EM")
     system = "recorded(path=rows.csv, columns={answer: reply})"
     assert scores(system, "qa.csv", "--metrics", "EM")["EM"] == 0.5
+
+
+def test_without_gold_answers_the_metrics_are_those_that_need_none() -> None:
+    """Of a tool's rows, of questions for a function; the checks of the rows are metrics too."""
+    named = {"K-precision", "refusal"}
+    assert scores(str(FOREIGN / "open-rag-eval.csv")).keys() == named
+    Path("asked.csv").write_text("question\nCapital of Peru?\n")
+    assert scores("my_rag.py:answer", "asked.csv", "--force").keys() == named
+    row = {"query": "Capital of Peru?", "answer": "Lima", "checks": ["contains: Lima"]}
+    Path("rows.jsonl").write_text(json.dumps(row))
+    assert scores("rows.jsonl", "--force").keys() == {*named, "checks"}
+
+
+@pytest.mark.parametrize(
+    ("system", "said"),
+    [("my_rag.py", "name its function too, as in my_rag.py:answer"), (".", "a folder and not")],
+)
+def test_a_file_or_folder_in_the_place_of_a_function_is_told(system: str, said: str) -> None:
+    """The error names what to write."""
+    with pytest.raises(ConfigError, match=said):
+        run("try", system, "qa.csv")

@@ -15,6 +15,7 @@ import pytest
 import ragstone
 from ragstone import evaluate
 from ragstone.components.generators.given_function import GivenFunction
+from ragstone.errors import ConfigError
 
 ROWS = [
     {"query": f"What is the capital of {country}?", "gold_answers": [city], "id": f"q{n}"}
@@ -193,3 +194,19 @@ def test_empty_input_is_told(tmp_path: Path) -> None:
         evaluate(lima, [], store=tmp_path)
     with pytest.raises(ragstone.ConfigError, match="no column of questions"):
         evaluate(lima, [{"answer": "a"}], store=tmp_path)
+
+
+def test_wrong_arguments_are_told_before_anything_is_asked(tmp_path: Path) -> None:
+    """A batch of none would wait for ever; a text is not a row."""
+    rows = [{"query": "Where?"}]
+    with pytest.raises(ConfigError, match="batch must be 1 or more, found 0"):
+        ragstone.evaluate(lambda queries: queries, rows, batch=0, store=tmp_path)
+    with pytest.raises(ConfigError, match="mappings with 'query'; found 'Where\\?'"):
+        ragstone.evaluate(lambda query: query, ["Where?"], store=tmp_path)
+
+
+def test_without_gold_answers_the_metrics_need_none(tmp_path: Path) -> None:
+    """Of recorded rows with contexts."""
+    answers = [{"query": "Where?", "answer": "Lima", "contexts": ["In Lima."]}]
+    found = ragstone.evaluate(answers, [{"query": "Where?"}], store=tmp_path).evaluation()
+    assert (found["K-precision"].mean, found["refusal"].mean) == (1.0, 0.0)

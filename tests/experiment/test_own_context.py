@@ -12,9 +12,11 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.fakes.made_traces import made_span, write_traces
 
 import ragstone
 from ragstone.data.readers.answer_rows import read_answer_rows
+from ragstone.data.readers.traces.conversion import TraceConverter
 from ragstone.errors import ConfigError
 from ragstone.evaluation.score_files import evaluate_answers
 from ragstone.experiment.experiment import load_experiment
@@ -183,6 +185,71 @@ def test_all_ways_to_call_a_system_give_the_same_scores(tmp_path: Path, service:
     assert of_hops["recall"]["mean"] == of_hops["in_context"]["mean"] > 0
     assert of_hops["left_out"] == {"the system reported no steps": len(known) - len(searches)}
     assert of_confidence["n"] == scores_with_value(scores["Match"])
+
+
+def spans_of(trace_id: str, asked: str, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the spans of one answer by OpenInference: the system, its searches, its model call."""
+    kind, usage = "openinference.span.kind", reply["usage"]
+    system = {kind: "CHAIN", "input.value": asked, "output.value": reply["answer"]}
+    yield made_span("1", "", system, at=(1, 1_500_000_001), traceId=trace_id)
+    for place, step in enumerate(reply["steps"], start=2):
+        search = {kind: "RETRIEVER", "input.value": step["query"]}
+        for rank, text in enumerate(step["contexts"]):
+            search[f"retrieval.documents.{rank}.document.content"] = text
+        times = place, place + int(1e9 * step.get("latency_s", 0))
+        yield made_span(str(place), "1", search, at=times, traceId=trace_id)
+    model = {
+        kind: "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "\n".join([*reply["contexts"], asked]),
+        "llm.token_count.prompt": usage["tokens_in"],
+        "llm.token_count.completion": usage["tokens_out"],
+        "llm.cost.total": usage["cost"],
+    }
+    yield made_span("9", "1", model, at=(1_000_000_000, 1_400_000_000), traceId=trace_id)
+
+
+def test_converted_traces_give_the_same_scores(tmp_path: Path) -> None:
+    """A function and the traces of what it did: all that a trace carries is equal to the digit.
+
+    No convention has a confidence, or the tokens of a search.
+    """
+    dataset, questions, known = ragstone.load_dataset("sample"), list[Any](), dict[str, Any]()
+    asked = {query.query_id: query for query in dataset.queries}
+    for text, reply in replies().items():
+        query = asked[reply["query_id"]]
+        gold = [dataset.corpus[one].text for one in dataset.qrels.get(query.query_id, {})]
+        if {"contexts", "steps"} <= reply.keys() and not query.history:
+            row = {"question": text, "gold_answers": query.gold_answers, "context": gold}
+            questions.append(row)
+            first, second = reply["contexts"][:1], reply["contexts"][1:]
+            steps = [
+                {"query": text, "contexts": first, "latency_s": 0.25},
+                {"query": "again", "contexts": second},
+            ]
+            kept = {name: reply[name] for name in ("answer", "contexts", "usage")}
+            known[text] = {**kept, "steps": steps}
+            if len(known) % 4 == 0:
+                known[text]["answer"] = "Lisbon"
+    (tmp_path / "known.json").write_bytes(orjson.dumps(known))
+    # A file of the same text is imported once per process, with what it read.
+    (tmp_path / "mine.py").write_text(f"# Another system.\n{FUNCTION}")
+    data = tmp_path / "qa.jsonl"
+    data.write_bytes(b"\n".join(map(orjson.dumps, questions)))
+    numbered = enumerate(known.items())
+    spans = [one for n, pair in numbered for one in spans_of(f"t{n}", *pair)]
+    converted = TraceConverter([write_traces(tmp_path / "traces.jsonl", *spans)]).rows()
+    rows = tmp_path / "rows.jsonl"
+    rows.write_bytes(b"\n".join(map(orjson.dumps, converted)))
+
+    called = run(tmp_path, "f", f"callable({tmp_path / 'mine.py'}:answer)", data=str(data))
+    traced = run(tmp_path, "t", f"recorded({rows})", data=str(data))
+
+    assert outcome(traced) == outcome(called)
+    ((of_hops,), _) = outcome(called)[-1][1:]
+    assert of_hops["queries"] == len(known) > 20
+    assert of_hops["recall"]["mean"] > 0
+    assert 0 < (called.evaluation()["F1"].mean or 0) < 1
 
 
 def test_a_context_that_is_not_reported_is_not_known(tmp_path: Path) -> None:

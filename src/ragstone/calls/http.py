@@ -159,9 +159,10 @@ class ChatClient:
             ) from error
         except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
+            is_model = self.endpoint.wire is None
+            advice = "; is this the base_url of a model server?" if is_model else ""
             raise AttemptError(
-                f"{server.address} returned {kind} instead of JSON "
-                f"({_excerpt(raw)}); is this the base_url of a model server?",
+                f"{server.address} returned {kind} instead of JSON ({_excerpt(raw)}){advice}",
                 status=200,
                 retryable=True,
                 kind="unreadable",
@@ -319,12 +320,13 @@ def _advice(
         remedy = f"the value of {variable} is wrong" if variable else "name it with api_key_env"
         return f"; the server requires an API key: {remedy}"
     if status == 404:  # noqa: PLR2004
-        return f"; check base_url (it usually ends in /v1) and the model name {endpoint.model!r}"
+        of_model = f"base_url (it usually ends in /v1) and the model name {endpoint.model!r}"
+        return f"; check {'the address' if endpoint.wire else of_model}"
     if status in {400, 413, 422} and _PROMPT_TOO_LONG.search(message):
         return (
             "; the prompt is longer than the model's context: give fewer or shorter passages, or "
             "serve the model with a longer context"
         )
     if 300 <= status < 400:  # noqa: PLR2004
-        return f"; it redirects to {shown_url(headers.get('Location', '?'))}: use that as base_url"
+        return f"; it redirects to {shown_url(headers.get('Location', '?'))}: use that address"
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -36,16 +37,16 @@ def command(
       ragstone init --system my_rag.py:answer --data qa.csv -o mine.yaml
     """
     from ragstone.core.spec import split_specs
-    from ragstone.experiment.evaluate import METRICS
     from ragstone.experiment.starter import Starter
 
     system = system or _asked("--system", "Your system (my_rag.py:answer, or an address)", "")
     data = data or _asked("--data", "Your questions (qa.csv, or a folder)", "sample")
-    usual = ", ".join(METRICS)
-    written = metrics or (_asked("--metrics", "Metrics", usual) if _is_terminal() else usual)
-    chosen = tuple(split_specs(written, where="--metrics"))
     made_by = "Written by: ragstone init"
-    starter = Starter(system, data, output, chosen, made_by=made_by, documents=documents or "")
+    starter = Starter(system, data, output, made_by=made_by, documents=documents or "")
+    if metrics is None and _is_terminal():
+        metrics = _asked("--metrics", "Metrics", ", ".join(starter.usual_metrics))
+    if metrics:
+        starter = replace(starter, metrics=tuple(split_specs(metrics, where="--metrics")))
     if not force:
         starter.require_free_path()
     with output_quiet():

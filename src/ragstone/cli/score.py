@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 @click.option("--system", help="Score only the rows of this system (column system).")
 @click.option(
     "--metrics",
-    default="Match,EM,F1",
-    help="Comma-separated metrics, and judges such as faithfulness, which need --judge.",
+    help="Comma-separated metrics, and judges such as faithfulness, which need --judge (default: "
+    "Match,EM,F1, or without gold answers K-precision,refusal).",
 )
 @judge_options
 @click.option(
@@ -68,7 +69,7 @@ def command(
     columns: str,
     format_name: str,
     system: str | None,
-    metrics: str,
+    metrics: str | None,
     judging: JudgeModel,
     variant: str,
     setting: str | None,
@@ -97,12 +98,11 @@ def command(
     from ragstone.components.metrics import parse
 
     parse.check_variant(variant)
-    written, judges = judging.judges_apart(parse.split_names(metrics))
+    tables = _tables(_Source(answers, columns, format_name, setting or ""), gold, system)
+    written, judges = judging.judges_apart(_names(metrics, tables))
     wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
     names = list(wanted)
     variants = [v for name in names for v in (parse.variants_of(name) if explain else [name])]
-    source = _Source(answers, columns, format_name, setting or "")
-    tables = _tables(source, gold, system)
     if len(tables) > 1 and (explain or per_query):
         raise click.UsageError(
             f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
@@ -121,6 +121,15 @@ def command(
         _explain(names, next(iter(found.values())), next(iter(tables.values())))
     else:
         _print(found, wanted)
+
+
+def _names(metrics: str | None, tables: Mapping[str, SystemRows]) -> Sequence[str]:
+    """Return the names of an option, or the usual metrics for the queries."""
+    from ragstone.components.metrics import defaults, parse
+
+    if metrics:
+        return parse.split_names(metrics)
+    return defaults.usual_metrics(chain.from_iterable(rows.queries for rows in tables.values()))
 
 
 def _evaluate(table: SystemRows, metrics: Sequence[str], **options: Any) -> Evaluation:

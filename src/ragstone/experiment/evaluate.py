@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ragstone.calls.identity import digest_folder
 from ragstone.components.generators.external_base import first_reply_checked
 from ragstone.components.generators.given_function import GivenFunction
+from ragstone.components.metrics.defaults import usual_metrics
 from ragstone.components.metrics.row_checks import check_metrics_of
 from ragstone.core.atomic_files import write_document
 from ragstone.core.fingerprint import fingerprint
@@ -27,14 +28,11 @@ from ragstone.experiment.experiment import load_experiment
 if TYPE_CHECKING:
     from ragstone.results.results import Results
 
-METRICS: Final = ("Match", "EM", "F1")
-"""Metrics of an evaluation that names none."""
-
 
 def evaluate(
     system: Any,
     data: Any,
-    metrics: Sequence[Any] = METRICS,
+    metrics: Sequence[Any] = (),
     *,
     settings: Sequence[Any] | None = None,
     name: str = "evaluation",
@@ -50,7 +48,7 @@ def evaluate(
             `answer`; rows with `query_id` (or the text as `query`) and `answer`, or of another tool
             such as ragas; a component; a generator or a system as in an experiment file.
         data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
-        metrics: as in an experiment file; those for checks that the data carry are added.
+        metrics: as in an experiment file; by default the usual ones. Those for checks are added.
         settings: context settings; by default `system`, the context that an own system reports, and
             `none` for a generator that retrieves nothing.
         name: name of the experiment in the store.
@@ -84,7 +82,7 @@ def evaluate(
         "store": str(store),
         "systems": [entry],
         "settings": list(settings or ()) if "generator" in entry else [],
-        "metrics": list(dict.fromkeys([*metrics, *check_metrics_of(dataset.queries)])),
+        "metrics": _metrics(metrics, dataset),
     }
     experiment = load_experiment(document)
     if "generator" in entry and not experiment.settings:
@@ -95,9 +93,17 @@ def evaluate(
 
 def _dataset(data: Any, store: Path) -> Dataset:
     if isinstance(data, list | tuple):
+        if wrong := [row for row in data if not isinstance(row, Mapping)]:
+            raise ConfigError(f"rows of data are mappings with 'query'; found {wrong[0]!r}")
         return table_dataset(enumerate(data, start=1), Path("rows"))
     with parses_kept_in(Store(store)):
         return load_dataset(data)
+
+
+def _metrics(named: Sequence[Any], dataset: Dataset) -> list[Any]:
+    """Return the named metrics, or the usual ones, and those for checks, each once."""
+    chosen = named or usual_metrics(dataset.queries)
+    return list(dict.fromkeys([*chosen, *check_metrics_of(dataset.queries)]))
 
 
 def _entry(

@@ -6,22 +6,26 @@ import dataclasses
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ragstone.components.generators.recorded import systems_in
+from ragstone.components.metrics.defaults import WITH_GOLD, usual_metrics
+from ragstone.components.metrics.row_checks import check_metrics_of
 from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.registry import find, known
 from ragstone.data.documents.corpus import CHUNKER
-from ragstone.data.readers.answer_rows import read_answer_rows
-from ragstone.data.readers.table_columns import TableColumns
+from ragstone.data.load import load_dataset
+from ragstone.data.readers.answer_rows import AnswerTable, read_answer_rows
 from ragstone.errors import ConfigError
-from ragstone.experiment.evaluate import METRICS
 from ragstone.experiment.experiment import Experiment, load_experiment
+
+if TYPE_CHECKING:
+    from ragstone.types import Query
 
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _FILE: Final = """\
@@ -39,6 +43,10 @@ metrics: [{metrics}]  # ragstone components metrics lists all
 
 _RETRIEVED: Final = "retrieved(5)", "the first five passages; no model answers"
 _READ: Final = "none, retrieved(5)", "without documents, and with the first five passages"
+_KINDS: Final = (
+    "write a function as my_rag.py:answer, the address of a service (http://...), or a file of "
+    "recorded answers; with documents also a retriever such as bm25"
+)
 _FOUND: Final = ("answer-in-context",)
 
 
@@ -78,20 +86,30 @@ class Starter:
             systems=systems,
             settings=system.settings,
             note=system.note,
-            metrics=", ".join(json.dumps(metric) for metric in self._metrics or system.metrics),
+            metrics=", ".join(map(json.dumps, self.metrics or self.usual_metrics)),
         )
 
     @property
-    def _metrics(self) -> Sequence[str]:
-        """The metrics that were named, or those for answers without gold answers."""
-        if self.metrics or self._own_questions is None or self._has_gold:
-            return self.metrics
-        has_context = {"contexts", "passage_ids"} & self._own_questions.of.keys()
-        return (*(("K-precision",) if has_context else ()), "refusal")
+    def usual_metrics(self) -> Sequence[str]:
+        """The metrics if none is named: those of the kind of system, or for the queries."""
+        system = _system(self.system, documents=bool(self.documents))
+        if system.metrics:
+            return system.metrics
+        usual = usual_metrics(self._queries) if self._queries else WITH_GOLD
+        return (*usual, *check_metrics_of(self._queries))
 
     @cached_property
-    def _own_questions(self) -> TableColumns | None:
-        """The columns of recorded answers that are the data set too; None if data are named."""
+    def _queries(self) -> Collection[Query]:
+        """The queries, if they are in one file; of other data, none is read before the checks."""
+        if own := self._own_answers:
+            return [query for rows in own.systems.values() for query in rows.queries]
+        if self.data and Path(self.data).is_file():
+            return load_dataset(self.data).queries
+        return ()
+
+    @cached_property
+    def _own_answers(self) -> AnswerTable | None:
+        """The recorded answers that are the data set too; None if data are named."""
         if self.data is not None:
             return None
         if not Path(self.system).is_file():
@@ -99,12 +117,13 @@ class Starter:
                 f"{self.system} needs a data set, such as a file of questions: name one after it; "
                 "only a file of recorded answers may have the questions in its rows"
             )
-        return read_answer_rows(Path(self.system)).columns
+        return read_answer_rows(Path(self.system))
 
     @property
     def _has_gold(self) -> bool:
-        own = self._own_questions
-        return own is None or bool(own.format) or "gold_answers" in own.of
+        """Whether a column of the data may have gold answers."""
+        own = self._own_answers
+        return own is None or bool(own.columns.format) or "gold_answers" in own.columns.of
 
     def _data(self) -> str:
         """Return the line of the data, with the chunker of documents pinned.
@@ -112,7 +131,7 @@ class Starter:
         Recorded answers may be the data set too; those without gold answers are none themselves.
         """
         path, columns = _quoted(self.data or self.system), ""
-        if self._own_questions and not self._has_gold:
+        if not self._has_gold:
             columns = ", columns: {gold_answers: null}"
         if self.documents:
             found = f"path: {path}{columns}, documents: {_quoted(self.documents)}"
@@ -149,7 +168,8 @@ class _Systems:
     """Name -> its parts in YAML."""
     settings: str = "system"
     note: str = "the context of an answer is the one that your system reports"
-    metrics: Sequence[str] = METRICS
+    metrics: Sequence[str] = ()
+    """Those for the queries if empty."""
 
     @classmethod
     def own(cls, name: str, generator: str) -> _Systems:
@@ -161,7 +181,7 @@ def _recorded(path: Path, parts: str) -> _Systems:
     """Return each system in a file of answers."""
     names = systems_in(path)
     if len(names) == 1:
-        return _Systems.own(path.name.partition(".")[0], f"{{{parts}}}")
+        return _Systems.own(path.name.removesuffix(".gz").rpartition(".")[0], f"{{{parts}}}")
     own = {name: f"generator: {{{parts}, system: {_quoted(name)}}}" for name in names}
     return _Systems(own)
 
@@ -171,6 +191,11 @@ def _system(written: str, *, documents: bool) -> _Systems:
     quoted = _quoted(written)
     if _URL.match(written):
         return _Systems.own("service", f"{{name: http, url: {quoted}}}")
+    if Path(written).is_file() and written.endswith(".py"):
+        raise ConfigError(
+            f"{written} is a Python file; name its function too, as in {written}:answer",
+            value=written,
+        )
     if Path(written).is_file():
         return _recorded(Path(written), f"name: recorded, path: {quoted}")
     component = re.split(r"[(\s]", written)[0]
@@ -182,14 +207,13 @@ def _system(written: str, *, documents: bool) -> _Systems:
             return _Systems({component: f"retriever: bm25, generator: {quoted}"}, *_READ)
         return _Systems.own(component, quoted)
     module, colon, _ = written.rpartition(":")
+    if Path(written).is_dir():
+        raise ConfigError(f"{written!r} is a folder and not a system: {_KINDS}", value=written)
     if colon and module:
         name = Path(module).name.removesuffix(".py")
         return _Systems.own(name, f"{{name: callable, function: {quoted}}}")
     raise ConfigError(
-        f"{written!r} is not a system: there is no such file; write a function as "
-        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers; "
-        "with documents also a retriever such as bm25",
-        value=written,
+        f"{written!r} is not a system: there is no such file; {_KINDS}", value=written
     )
 
 

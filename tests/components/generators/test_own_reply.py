@@ -17,6 +17,8 @@ from ragstone.calls.types import AttemptError
 from ragstone.components.generators.http import Http
 from ragstone.components.generators.own_reply import read_answer
 from ragstone.components.generators.python_function import Function
+from ragstone.errors import CallError
+from ragstone.testing import FakeModelServer
 from ragstone.types import Context, Hop, Passage, Prediction, Query, Task
 
 STEPS = [
@@ -27,6 +29,7 @@ HOPS = (
     Hop("Which ship?", (Passage("p1", ""),), 7),
     Hop("When?", (Passage("p2", "In 1912."),), seconds=0.5),
 )
+CHAT = {"messages": "{messages}"}
 TASK = Task(Query("q1", "When did it sink?"), Context("q1", "system"))
 
 
@@ -113,3 +116,32 @@ def test_a_prediction_may_have_steps() -> None:
     assert reply.reported.steps == HOPS
     with pytest.raises(AttemptError, match="unexpected shape: step 2: 'passages' must be a list"):
         read_answer({"answer": "x", "steps": [STEPS[0], {"passages": 3}]}, "mine")
+
+
+def test_half_a_character_does_not_stop_a_run(tmp_path: Path, calls: Calls) -> None:
+    """A lone surrogate, which no file can hold, is replaced in every text of a reply."""
+    (tmp_path / "mine.py").write_text(
+        "CUT = 'cut \\ud83d'\n"
+        "def answer(query):\n"
+        "    return {'answer': CUT, 'contexts': [CUT, {'id': 'p', 'text': CUT}]}\n"
+    )
+
+    (found,) = answers_of(Function(f"{tmp_path / 'mine.py'}:answer"), [TASK], calls)
+
+    assert found.answer == "cut \ufffd"
+    assert {passage.text for passage in found.contexts or ()} == {"cut \ufffd"}
+    assert read_answer("\ud83d", "mine").text == "\ufffd"
+
+
+def test_the_advice_on_a_service_does_not_speak_of_models(calls: Calls) -> None:
+    """Another address and a page in the place of JSON are the two usual mistakes."""
+    with (
+        FakeModelServer(faults={"404": 1.0}) as server,
+        pytest.raises(CallError, match=r"refused with 404: .*; check the address$"),
+    ):
+        answers_of(Http(server.url, CHAT), [TASK], calls)
+    with FakeModelServer(faults={"wrong-type": 1.0}) as server:
+        (found,) = answers_of(Http(server.url, CHAT), [TASK], calls)
+
+    assert "instead of JSON (<html>" in found.reason
+    assert "base_url" not in found.reason

@@ -228,6 +228,8 @@ def test_encodings_that_are_guessed_are_told() -> None:
 
     assert text(found) == german
     assert list(found.notes) == ["texts that are not UTF-8, read as cp1252 by a guess"]
+    french = "Le café est à côté de la forêt près de l'église. " * 5
+    assert decode(french.encode("cp1252")) == (french, "cp1252")
 
 
 @pytest.mark.parametrize(

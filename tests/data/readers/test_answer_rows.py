@@ -100,6 +100,13 @@ def test_two_columns_for_one_role_are_not_guessed(tmp_path: Path) -> None:
         read_answer_rows(write(tmp_path, "query\na\n"))
 
 
+def test_traces_are_told_from_rows(tmp_path: Path) -> None:
+    """The error has the command that makes rows of them."""
+    path = write(tmp_path, '{"resourceSpans": []}', "t.jsonl")
+    with pytest.raises(ConfigError, match=r"ragstone traces convert .*t\.jsonl -o rows\.jsonl"):
+        read_answer_rows(path)
+
+
 def test_excel_has_a_way_out(tmp_path: Path) -> None:
     """The error names the formats that are read."""
     with pytest.raises(DatasetError, match=r"save the sheet as CSV"):

@@ -53,7 +53,8 @@ def test_several_sheets_need_a_name(tmp_path: Path) -> None:
     path = write(tmp_path, xlsx({"A": ROWS, "B": other}))
     with pytest.raises(ConfigError, match=r"2 sheets with rows: A, B; name one, .* sheet: A"):
         load_dataset(path)
-    assert [q.text for q in load_dataset({"path": path, "sheet": "B"}).queries] == ["Why?"]
+    for named in ({"path": path, "sheet": "B"}, f"table({path}, sheet=B)"):
+        assert [q.text for q in load_dataset(named).queries] == ["Why?"]
     with pytest.raises(ConfigError, match=r"no sheet 'C' with rows.* Known: A, B"):
         load_dataset({"path": path, "sheet": "C"})
 

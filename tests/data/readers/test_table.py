@@ -114,3 +114,13 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     path.write_bytes("question,answer\na,b\nWo?,Köln\n".encode("latin-1"))
     with pytest.raises(DatasetError, match=r"qa.csv, line 3: not UTF-8 at byte 6"):
         ragstone.load_dataset(path)
+
+
+def test_what_a_system_reported_is_no_label(tmp_path: Path) -> None:
+    """Searches and usage of recorded answers; a table without answers keeps them."""
+    row = {"query": "Where?", "gold_answers": ["A"], "topic": "t", "steps": ["x"], "usage": "y"}
+    path = write(tmp_path, json.dumps({**row, "answer": "A"}), "rows.jsonl")
+    (query,) = ragstone.load_dataset(path).queries
+    assert dict(query.labels) == {"topic": "t"}
+    (query,) = ragstone.load_dataset(write(tmp_path, json.dumps(row), "plain.jsonl")).queries
+    assert query.labels.keys() == {"steps", "usage", "topic"}

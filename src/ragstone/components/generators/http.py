@@ -260,7 +260,8 @@ class _MappedFormat:
                 "utf-8", "replace"
             )
             raise AttemptError(
-                f"the reply has no text at {self.answer!r}: {shown}; correct 'answer'",
+                f"the reply has no text at {self.answer!r}: {shown}; set `answer` "
+                "to its path in the reply, for example result.text",
                 kind="unreadable",
             )
         own = {name: part[name] for part in payload for name in FIELDS if name in part}

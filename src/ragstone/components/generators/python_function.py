@@ -61,6 +61,7 @@ class Function(ExternalSystem):
 
     def __post_init__(self) -> None:
         """Import the function and check its parameters."""
+        super().__post_init__()
         _ = self._parameters
 
     @property

@@ -19,7 +19,9 @@ _SAMPLE: Final = 65_536
 _WIDER: Final = {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252", "latin-1": "cp1252"}
 """Encodings that files name, and the larger ones that they are written in."""
 _USUAL: Final = ("cp1252", "latin_1")
-"""Encodings that are preferred among those in which the sample is the same text."""
+"""Encodings that are preferred among those in which the sample is the same text, or as likely."""
+_AS_LIKELY: Final = 0.05
+"""Share of unusual characters by which a preferred encoding may be worse than the first guess."""
 
 
 def decode(content: bytes, declared: str = "") -> tuple[str, str]:
@@ -79,8 +81,15 @@ def _refuse_mixed(content: bytes) -> None:
 def _guess(content: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    found = from_bytes(content[:_SAMPLE]).best()
+    matches = from_bytes(content[:_SAMPLE])
+    found = matches.best()
     if found is None:
         raise UnreadableFile("its encoding is not known: it is not text, or not UTF-8")
-    usual = next((name for name in _USUAL if name in found.could_be_from_charset), found.encoding)
+    likely = {
+        match.encoding
+        for match in matches
+        if match.chaos <= found.chaos + _AS_LIKELY and match.coherence >= found.coherence > 0
+    }
+    likely.update(found.could_be_from_charset)
+    usual = next((name for name in _USUAL if name in likely), found.encoding)
     return _WIDER.get(usual, usual)

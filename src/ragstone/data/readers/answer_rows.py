@@ -6,6 +6,7 @@ and `system`; ragas' names are known too. Other columns are labels of the query.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -93,6 +94,11 @@ def read_answer_rows(
     )
     known = with_format(known, known_format, format_name)
     if "answer" not in known.of:
+        if {"resourceSpans", "resource_spans"} & set(first):
+            raise ConfigError(
+                f"{path} has traces and no answers; make rows of them first: ragstone traces "
+                f"convert {shlex.quote(str(path))} -o rows.jsonl"
+            )
         raise ConfigError(
             f"{path} has no column of answers; its columns are {', '.join(first) or 'none'}; name "
             "it with --columns answer=COLUMN"

@@ -39,7 +39,8 @@ def excel_rows(path: Path, sheet: str = "") -> Iterator[tuple[int, Row]]:
     if len(found) > 1 and not sheet:
         raise ConfigError(
             f"{path} has {len(found)} sheets with rows: {listed(list(found))}; name one, for "
-            f"example data: {{path: {path.name}, sheet: {next(iter(found))}}}, or keep one"
+            f"example data: {{path: {path.name}, sheet: {next(iter(found))}}} (in a command: "
+            f"'table({path.name}, sheet={next(iter(found))})'), or keep one"
         )
     rows = found.get(sheet or next(iter(found), ""), [])
     header = rows[0] if rows else []

@@ -30,7 +30,7 @@ from ragstone.errors import ConfigError
 from ragstone.types import Passage, Role
 
 _OF_SYSTEMS: Final = ("answer", "contexts", "passage_ids", "system")
-_OF_REPLIES: Final = frozenset({"reason", "setting", "usage", "confidence"})
+_OF_REPLIES: Final = frozenset({"reason", "setting", "steps", "usage", "confidence"})
 """Other fields of recorded answers, which are no labels."""
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},
