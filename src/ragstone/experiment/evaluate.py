@@ -73,7 +73,7 @@ def evaluate(
     1.0
     """
     dataset = _dataset(data, Path(store))
-    digest_folder.set(Path(store))
+    digest_folder.set(Path(store).absolute())
     options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
     entry = _entry(system, dataset, Path(store), options)
     document = {

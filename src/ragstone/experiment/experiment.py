@@ -372,7 +372,7 @@ class Experiment:
 
     def _services(self, calls: Calls) -> Services:
         error_log.set(self.store.root / "errors.log")
-        digest_folder.set(self.store.root)
+        digest_folder.set(self.store.root.absolute())
         return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
 
     def _beside(self, path: str) -> Path:

@@ -37,7 +37,7 @@ class Maker:
 
     def part(self, kind: str, written: Any, where: str) -> Any:
         """Return the component of a kind that a part of the file describes; see `create`."""
-        digest_folder.set(self.store)
+        digest_folder.set(self.store.absolute())
         return create(kind, written, where=where, folder=self.folder)
 
     def parts(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:

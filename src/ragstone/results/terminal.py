@@ -35,7 +35,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     """Yield the head line, every table that has rows, and the notes."""
     data = results.record.data
     answers = results.record.trials or results.record.file.get("settings")
-    done, size = ("answered", data.answered) if answers else ("ranked", data.ranked)
+    done, size = ("asked", data.answered) if answers else ("ranked", data.ranked)
     head = f"{learnt}\n" if (learnt := lesson(results)) else ""
     head += (
         f"{results.name}: {size} of {data.queries} queries {done}, "
