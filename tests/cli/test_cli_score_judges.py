@@ -77,7 +77,9 @@ def test_an_unreadable_verdict_is_not_the_systems_failure(file: Path) -> None:
 
 def test_what_is_wrong_is_told_before_anything_is_asked(file: Path) -> None:
     """A judge without a model, a model without a name, an unknown name, no server."""
-    with pytest.raises(UnknownMetric, match="unknown metric 'faithfulnes'"):
+    with pytest.raises(
+        UnknownMetric, match="unknown metric 'faithfulnes'; did you mean 'faithfulness'"
+    ):
         score(file, "--metrics", "faithfulnes")
     without = score(file, "--metrics", "faithfulness")
     nameless = score(file, "--metrics", "RL_F", "--judge", "http://localhost:9/v1")

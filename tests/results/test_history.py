@@ -162,7 +162,7 @@ def test_the_terminal_shows_intervals_and_a_few_changes(tmp_path: Path) -> None:
     rows = [row for row in str(history).splitlines() if "2026-03-0" in row]
     plots = [row.split("]")[1].split()[0] for row in rows if "[" in row][:3]
     assert len({len(plot) for plot in plots}) == 1
-    assert [plot.index("o") for plot in plots] == sorted(plot.index("o") for plot in plots)
+    assert [plot.index("●") for plot in plots] == sorted(plot.index("●") for plot in plots)
     assert "data (not comparable)" in rows[1]
     assert f"and {9 - limits.SHOWN_HISTORY_CHANGES} more; --json lists all" in str(history)
     points = json.loads(json.dumps(history.to_dict()))["lines"][0]["points"]

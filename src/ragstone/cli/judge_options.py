@@ -34,21 +34,25 @@ class JudgeModel:
             UsageError: a judge without a model.
         """
         from ragstone.components.metrics.parse import parse_metric
-        from ragstone.core.registry import create, is_known
+        from ragstone.core.builtins import SYNONYMS
+        from ragstone.core.registry import create, known
         from ragstone.core.spec import parse_spec
-        from ragstone.errors import UnknownMetric
+        from ragstone.errors import UnknownMetric, did_you_mean
 
+        named = [*known("judges"), *SYNONYMS["judges"]]
         metrics: list[str] = []
         judges: list[Judge] = []
         for name in written:
             try:
                 parse_metric(name)
-            except UnknownMetric:
+            except UnknownMetric as error:
                 spec = parse_spec(name, where="metric", several=True)
-                if not is_known("judges", spec.name):
-                    raise
-                named = {"name": spec.name, "model": self._generator(name), **spec.parameters}
-                judges.append(create("judges", named, where="--metrics"))
+                if spec.name not in named:
+                    shown = [metric.replace("@k", "@10") for metric in known("metrics")]
+                    hint = did_you_mean(spec.name, [*shown, *named])
+                    raise error.with_message(f"unknown metric {name!r}{hint}") from error
+                judge = {"name": spec.name, "model": self._generator(name), **spec.parameters}
+                judges.append(create("judges", judge, where="--metrics"))
             else:
                 metrics.append(name)
         return metrics, judges

@@ -112,15 +112,6 @@ def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> Any
     return complete(kind, found, where=where)
 
 
-def is_known(kind: str, name: str) -> bool:
-    """Return whether a component of the kind has that name, or a synonym of it.
-
-    >>> is_known("judges", "faithfulness"), is_known("judges", "F1")
-    (True, False)
-    """
-    return SYNONYMS.get(kind, {}).get(name, name) in known(kind)
-
-
 def complete(kind: str, found: type, *, where: str) -> Any:
     """Return a component's class with the declarations of its kind that it omits."""
     if not dataclasses.is_dataclass(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from ragstone.core.environment import require, secret
 from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
-from ragstone.errors import CallError, ConfigError, MissingDependency
-from ragstone.indexes.own_index import OwnIndex
+from ragstone.errors import ConfigError, MissingDependency
+from ragstone.indexes.own_index import OwnIndex, client_faults
 
 _SCHEMES: Final = ("http", "https", "tcp")
 _POSITION: Final = "position"
@@ -96,23 +96,13 @@ class Server:
     def _token(self) -> str:
         return secret(self.token_env, f"the token for {self.uri}")
 
-    @contextmanager
-    def faults(self) -> Iterator[None]:
+    def faults(self) -> AbstractContextManager[None]:
         """Return a context that turns errors of pymilvus into a `CallError` with the way out."""
-        exceptions = _package().exceptions
-        try:
-            yield
-        except (exceptions.MilvusException, OSError) as error:
-            problem = str(getattr(error, "message", "") or error)
-            way_out = (
-                "another process may have the file open, or it is not a file of milvus-lite."
-                if self.is_file
-                else "is the server running, and the token right?"
-            )
-            raise CallError(
-                f"Milvus at {self.uri}: {problem}; {way_out} What was written is kept: run the "
-                f"same command again to continue"
-            ) from error
+        way_out = "is the server running, and the token right?"
+        if self.is_file:
+            way_out = "another process may have the file open, or it is not a file of milvus-lite."
+        errors = (_package().exceptions.MilvusException, OSError)
+        return client_faults(errors, f"Milvus at {self.uri}", way_out)
 
 
 @dataclass(frozen=True)

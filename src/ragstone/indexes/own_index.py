@@ -7,13 +7,14 @@ corpus or parameter has another index. A row is found by its position in the cor
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
-from ragstone.errors import ConfigError
+from ragstone.errors import CallError, ConfigError, RagstoneError
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
@@ -27,6 +28,29 @@ Rows: TypeAlias = Callable[[int, int], list[dict[str, Any]]]
 """Returns the fields of each row from a position up to another."""
 Hit: TypeAlias = tuple[float, str | int]
 """Score, the higher the better, and the id or position of a passage."""
+
+
+@contextmanager
+def client_faults(
+    errors: type[Exception] | tuple[type[Exception], ...], where: str, way_out: str
+) -> Iterator[None]:
+    """Return a context that turns errors of a database's client into a `CallError`.
+
+    Args:
+        errors: the classes of the client's errors.
+        where: the database and its address, for the message.
+        way_out: what to look at.
+    """
+    try:
+        yield
+    except RagstoneError:
+        raise
+    except errors as error:
+        text = str(getattr(error, "message", "") or error) or type(error).__name__
+        raise CallError(
+            f"{where}: {' '.join(text.split())}; {way_out} What was written is kept: run the same "
+            "command again to continue"
+        ) from error
 
 
 class OwnIndex(ABC):

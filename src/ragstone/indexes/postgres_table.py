@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlsplit
 
 from ragstone.core.environment import secret
 from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
-from ragstone.errors import CallError, ConfigError, MissingDependency, RagstoneError, did_you_mean
-from ragstone.indexes.own_index import Hit, OwnIndex
+from ragstone.errors import ConfigError, MissingDependency, did_you_mean
+from ragstone.indexes.own_index import Hit, OwnIndex, client_faults
 
 Metric = Literal["inner_product", "cosine", "l2"]
 
@@ -78,20 +78,11 @@ class Postgres:
     def _password(self) -> str:
         return secret(self.password_env, "the password of PostgreSQL")
 
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _faults(self) -> AbstractContextManager[None]:
         """Return a context that turns errors of psycopg into a `CallError` with the way out."""
-        try:
-            yield
-        except RagstoneError:
-            raise
-        except _package().Error as error:
-            problem = " ".join(str(error).split())
-            raise CallError(
-                f"PostgreSQL at {self.host or 'this machine'}: {problem}; is the server running, "
-                "with the extension pgvector, and the password right? What was written is kept: "
-                "run the same command again to continue"
-            ) from error
+        where = f"PostgreSQL at {self.host or 'this machine'}"
+        way_out = "is the server running, with the extension pgvector, and the password right?"
+        return client_faults(_package().Error, where, way_out)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ragstone.core.environment import secret
-from ragstone.errors import CallError, ConfigError, MissingDependency, RagstoneError, did_you_mean
-from ragstone.indexes.own_index import Hit, OwnIndex
+from ragstone.errors import ConfigError, MissingDependency, did_you_mean
+from ragstone.indexes.own_index import Hit, OwnIndex, client_faults
 
 _POSITION: Final = "position"
 
@@ -74,21 +74,13 @@ class QdrantServer:
     def _key(self) -> str:
         return secret(self.api_key_env, f"the API key for {self.uri}")
 
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _faults(self) -> AbstractContextManager[None]:
         """Return a context that turns errors of the client into a `CallError` with the way out."""
-        try:
-            yield
-        except RagstoneError:
-            raise
-        except Exception as error:
-            way_out = (
-                "another process may have the folder open"
-                if self.is_folder
-                else "is the server running, and the API key right?"
-            )
-            problem = " ".join((str(error) or type(error).__name__).split())
-            raise CallError(f"Qdrant at {self.uri}: {problem}; {way_out}") from error
+        way_out = "is the server running, and the API key right?"
+        if self.is_folder:
+            way_out = "another process may have the folder open."
+        # Client, HTTP and folder have errors of their own, without a common class.
+        return client_faults(Exception, f"Qdrant at {self.uri}", way_out)
 
 
 @dataclass(frozen=True)

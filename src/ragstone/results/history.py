@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import Shown, TextTable
+from ragstone.core.text_plot import plot_intervals
 from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
 from ragstone.results.earlier import declared_release
 from ragstone.results.passport_diff import PassportChange, diff_passports
@@ -96,13 +97,13 @@ class History(Shown):
 
     def parts(self) -> Iterator[str | TextTable]:
         """Yield a table per system and setting, with the changes below it."""
-        ends = [end for line in self.lines for point in line.known for end in point.ends]
-        scale = (min(ends, default=0.0), max(ends, default=1.0))
-        headers = ["finished", "release", self.metric, "", "n", "failed", "changed"]
-        axis = f"{scale[0]:<{_PLOT // 2}.4g}{scale[1]:>{_PLOT // 2}.4g}"
+        points = [point for line in self.lines for point in line.points]
+        values = [None if p.mean is None else (p.mean, p.interval) for p in points]
+        plot = plot_intervals(values, marks=(), width=_PLOT)
+        headers = ["finished", "release", self.metric, plot.axis, "n", "failed", "changed"]
+        drawn = iter(plot.rows)
         for line in self.lines:
-            rows = [_row(point, scale) for point in line.points]
-            headers[3] = axis
+            rows = [_row(point, next(drawn)) for point in line.points]
             yield TextTable(headers, rows, f"{self.name}: {line.label}", list(_below(line)))
 
 
@@ -251,28 +252,13 @@ def _is_of(what: str, part: str) -> bool:
     return what == part or what.startswith(f"{part}.")
 
 
-def _row(point: HistoryPoint, scale: tuple[float, float]) -> list[object]:
+def _row(point: HistoryPoint, drawn: str) -> list[object]:
     value = f"{number(point.mean)}{interval_text(point.interval)}"
     kinds = dict.fromkeys(change.category for change in point.changes)
     changed = [f"{mark} (not comparable)" for mark in point.marks]
     changed += [kind for kind in kinds if kind not in point.marks]
-    where = [moment(point.finished), point.release or "", value, _plot(point, scale)]
+    where = [moment(point.finished), point.release or "", value, drawn]
     return [*where, point.n, point.failed, ", ".join(changed)]
-
-
-def _plot(point: HistoryPoint, scale: tuple[float, float]) -> str:
-    """Return the interval and the mean on a scale, such as `...|--o---|....`."""
-    if point.mean is None:
-        return ""
-    span = scale[1] - scale[0] or 1.0
-    low, mean, high = (
-        round((value - scale[0]) / span * (_PLOT - 1))
-        for value in (point.ends[0], point.mean, point.ends[1])
-    )
-    cells = ["."] * low + ["-"] * (high - low + 1) + ["."] * (_PLOT - 1 - high)
-    cells[low] = cells[high] = "|"
-    cells[mean] = "o"
-    return "".join(cells)
 
 
 def _below(line: HistoryLine) -> Iterator[str]:

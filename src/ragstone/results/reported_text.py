@@ -56,6 +56,7 @@ def _by_hop(results: StoredResults) -> TextTable:
             *(_counted(one.recall), _counted(one.recall_so_far), one.lost),
         ]
         for row in hop_trials(results)
+        if row.found.recall.n  # without a gold passage there is no recall
         for one in row.found.by_hop
     ]
     headers = ["system", "setting", "hop", "queries", "recall", "recall so far", "lost after it"]
