@@ -385,8 +385,9 @@ class Experiment:
         plan.check_ready(services, own_only=own_only)
 
     def _services(self, calls: Calls) -> Services:
-        error_log.set(self.store.root / "errors.log")
-        digest_folder.set(self.store.root.absolute())
+        root = self.store.root.absolute()
+        error_log.set(root / "errors.log")
+        digest_folder.set(root)
         return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
 
     def _beside(self, path: str) -> Path:
