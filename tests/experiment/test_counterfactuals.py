@@ -107,7 +107,7 @@ def test_a_missing_step_of_a_counterfactual_is_found(experiment: Experiment) -> 
     (asked,) = ask_counterfactuals(experiment, [wanted])
     assert asked.results is not None
     folder = experiment.store.root / "steps" / asked.results.record.trials[0].predictions
-    folder.rename(experiment.store.root / "elsewhere")
+    folder.rename(experiment.store.root.parent / "elsewhere")
 
     (damage,) = check_store(experiment.store).damaged
 
