@@ -74,7 +74,7 @@ class Counterfactual:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedAgain:
     """What was asked of a counterfactual."""
 
     counterfactual: Counterfactual
@@ -106,7 +106,7 @@ def ask_counterfactuals(
     calls: Calls | None = None,
     max_calls: int | None = None,
     budget: float | None = None,
-) -> list[Asked]:
+) -> list[AskedAgain]:
     """Ask counterfactuals, the first ones first, as far as the maximum of calls and cost allow.
 
     The same call resumes what was interrupted: finished steps and kept replies are used again.
@@ -124,7 +124,7 @@ def ask_counterfactuals(
             spent.
         CallError, ModelFileError: a model cannot be reached; nothing was spent.
     """
-    done: list[Asked] = []
+    done: list[AskedAgain] = []
     stopped = ""
     with _opened(experiment, calls, budget) as opened:
         for one in wanted:
@@ -140,7 +140,7 @@ def ask_counterfactuals(
             rest = one.query_ids[len(fitting) :]
             reason = stopped or f"the maximum of {max_calls} calls does not suffice"
             used = opened.usage.asked - before
-            done.append(Asked(one, results, rest, reason if rest else "", used))
+            done.append(AskedAgain(one, results, rest, reason if rest else "", used))
     return done
 
 
