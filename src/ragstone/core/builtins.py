@@ -75,6 +75,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "gold+retrieved": "gold_retrieved:GoldRetrieved",
         "gold+injected": "gold_injected:GoldInjected",
         "documents": "documents:WholeDocuments",
+        "neighbours": "neighbours:Neighbours",
     },
     "processors": {
         "budget": "token_budget:TokenBudget",
@@ -161,6 +162,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "taxonomy": "taxonomy:Taxonomy",
         "critiques": "critiques:Critiques",
         "context-relevance": "context_relevance:ContextRelevance",
+        "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
         "conditioned": "conditioned:Conditioned",
