@@ -1,7 +1,8 @@
 """Settings of one system compared with each other: positions, numbers of passages, attacks.
 
 Compared are settings of one name with other parameters, `gold+injected` with the oracle, and
-`documents` and `neighbours` with `retrieved`. Each comparison is paired by query, and all are corrected together.
+`documents` and `neighbours` with `retrieved`. Each comparison is paired by query, and all are
+corrected together.
 """
 
 from __future__ import annotations
