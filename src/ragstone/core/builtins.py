@@ -77,6 +77,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "gold+injected": "gold_injected:GoldInjected",
         "documents": "documents:WholeDocuments",
         "given": "given:Given",
+        "neighbours": "neighbours:Neighbours",
     },
     "processors": {
         "budget": "token_budget:TokenBudget",
@@ -163,6 +164,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "taxonomy": "taxonomy:Taxonomy",
         "critiques": "critiques:Critiques",
         "context-relevance": "context_relevance:ContextRelevance",
+        "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
         "conditioned": "conditioned:Conditioned",
