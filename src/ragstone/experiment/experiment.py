@@ -359,7 +359,7 @@ class Experiment:
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self._notes(planned.steps),
-                power=power_line(self),
+                power="" if self.member.counterfactual else power_line(self),
             )
 
     def _begin(
