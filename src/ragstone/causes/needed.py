@@ -32,6 +32,8 @@ def keeps_answer(before: str, after: str, answers: Sequence[str]) -> bool:
     if not best:
         return bool(after.strip())
     held = [words for share, words in shares if share == best]
-    return any(
-        len(words & left) >= (1 if len(words) <= SHORT else _HALF) * len(words) for words in held
-    )
+    return any(len(words & left) >= _minimum(words) * len(words) for words in held)
+
+
+def _minimum(words: set[str]) -> float:
+    return 1.0 if len(words) <= _SHORT else _HALF

@@ -19,8 +19,6 @@ from ragstone.types import Query
 
 _SUFFICIENT: Final = "sufficient-context"
 _NUGGETS: Final = "nuggets"
-_SEARCHED: Final = ("retrieved", "documents", "neighbours", "system")
-"""Beginnings of the names of settings whose passages come from a search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +71,9 @@ class TrialEvidence:
             gold=paths.of(query),
             all_needed=all_needed,
             context_known=query_id in self.trial.contexts,
-            searched=self.trial.setting.startswith(_SEARCHED),
             depth=None if final is None else len(self._first(query_id) or final),
             cut=paths.cut(query_id),
             reranked=paths.before is not None,
-            searches=None if paths.hops(query_id) is None else len(paths.hops(query_id) or ()),
             lost_at_hop=paths.lost_at_hop(query_id) if all_needed else None,
             right_with_gold=self._flag(self._with_gold, query_id),
             right_without=self._flag(self._without, query_id),

@@ -112,6 +112,11 @@ class TrialsAtHand:
                     found.update(ranking.rankings)
         return found
 
+    def searches_rewrite(self, system: str) -> bool:
+        """Return whether a system, or another with the same search, searches the gold rewrite."""
+        own = _parts(self.results.record, system)
+        return not own or _former(own) == _GOLD_REWRITE or bool(self.with_rewrite(system))
+
     @cached_property
     def before_reranking(self) -> Mapping[str, Mapping[str, Ranking]]:
         """System -> query id -> ranking before its reranker, for the systems that have one."""
