@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -133,8 +133,12 @@ class FoundCauses:
         def kept(one: Any) -> bool:
             return system in (None, one.system) and setting in (None, one.setting)
 
-        parts = (self.shares, self.queries, self.marks, self.counts)
-        return FoundCauses(*(tuple(filter(kept, part)) for part in parts))
+        return FoundCauses(
+            tuple(filter(kept, self.shares)),
+            tuple(filter(kept, self.queries)),
+            tuple(filter(kept, self.marks)),
+            tuple(filter(kept, self.counts)),
+        )
 
 
 def causes_of(results: StoredResults) -> FoundCauses:
@@ -232,17 +236,6 @@ def _cites_other(evidence: TrialEvidence, query_id: str) -> str:
     if not cited or not gold or gold & set(cited):
         return ""
     return f"it cites {', '.join(cited)} and not the gold passage {', '.join(sorted(gold))}"
-
-
-def causes_document(results: StoredResults, found: FoundCauses | None = None) -> dict[str, Any]:
-    """Return causes, gains, wrong answers and marks as plain data (`show --causes --json`)."""
-    found = causes_of(results) if found is None else found
-    return {
-        "causes": [asdict(one) for one in found.shares],
-        "gains": [],
-        "queries": [asdict(one) for one in found.queries],
-        "marks": [asdict(one) for one in found.marks],
-    }
 
 
 def group_of(cause: CauseName) -> str:

@@ -9,6 +9,7 @@ from ragstone.causes.order import BY_NAME
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results.causes.found import CauseCounts, CauseShare, FoundCauses, QueryCause
+from ragstone.results.causes.gains import gains_of
 from ragstone.results.causes.sought import nothing_to_find, unsought
 from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults
@@ -31,6 +32,8 @@ def causes_parts(results: StoredResults, found: FoundCauses) -> Iterator[str | T
         )
     if others := unsought(results):
         yield "\n".join(["Not looked for", *(f"  {one}" for one in others)])
+    if gains := _gains(results, found):
+        yield gains
     if found.queries:
         yield _wrong(found.queries)
     if found.marks:
@@ -71,6 +74,28 @@ def _share(one: CauseShare) -> list[object]:
     cause = BY_NAME[one.cause]
     name = f"of which {cause.name}" if cause.refines else cause.name
     return [name, one.n, f"{number(one.share)}{interval_text(one.interval)}", cause.meaning]
+
+
+def _gains(results: StoredResults, found: FoundCauses) -> TextTable | None:
+    trials = {(one.system, one.setting) for one in found.counts}
+    gains = [one for one in gains_of(results) if (one.system, one.setting) in trials]
+    rows = [
+        [
+            *(one.system, one.setting, one.step),
+            f"{'at most ' if one.bound else ''}{one.gain:+.3f}{interval_text(one.interval)}",
+            f"{one.shapley:+.3f}",
+            f"{one.n:,}",
+            one.missing_trial or ABSENT,
+        ]
+        for one in gains
+        if one.gain or one.shapley or one.missing_trial
+    ]
+    if not rows:
+        return None
+    headers = ["system", "setting", "perfect step", "gain", "part of all", "n", "measured by"]
+    title = f"Gains of a perfect step ({results.correctness}; difference [95 % interval])"
+    below = ["Gains of single steps overlap; the parts add up to the gain of all steps together."]
+    return TextTable(headers, rows, title, below=below)
 
 
 def _wrong(queries: Sequence[QueryCause]) -> TextTable:
