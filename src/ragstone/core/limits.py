@@ -28,6 +28,12 @@ MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
+MAX_OTLP_BYTES: Final = 20 * 2**20
+"""A request of traces over HTTP, unpacked: as OpenTelemetry's collector."""
+OTLP_CONCURRENT_REQUESTS: Final = 4
+"""Requests of traces that are in memory at once; the others wait."""
+OTLP_REQUEST_SECONDS: Final = 30.0
+"""Time for a request of traces to arrive; an exporter gives up after ten."""
 
 # Documents, parsed in a process of their own
 
