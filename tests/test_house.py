@@ -32,6 +32,7 @@ LAYERS = [
     {"results"},
     {"experiment"},
     {"building"},
+    {"view"},
     {"testing"},
     {"cli"},
 ]
