@@ -85,7 +85,9 @@ class OtlpReceiver:
         except _Refused as refused:
             return _error(kind, refused.status, refused.reason)
         except MissingDependency as error:
-            told = f"{error}; or let the application send JSON: OTEL_EXPORTER_OTLP_PROTOCOL=http/json"
+            told = (
+                f"{error}; or let the application send JSON: OTEL_EXPORTER_OTLP_PROTOCOL=http/json"
+            )
             return _error(kind, 415, told)
         except FieldError as error:
             return _error(kind, 400, str(error))
@@ -154,7 +156,9 @@ def _acknowledged(kind: str, split: SplitRequest) -> bytes:
 
 def _error(kind: str, status: int, reason: str) -> web.Response:
     """Return a `google.rpc.Status` with a message, in the form of the request."""
-    headers = {"Retry-After": _RETRY_SECONDS} if status == web.HTTPServiceUnavailable.status_code else {}
+    headers = (
+        {"Retry-After": _RETRY_SECONDS} if status == web.HTTPServiceUnavailable.status_code else {}
+    )
     body = _status(reason) if kind == _PROTOBUF else orjson.dumps({"message": reason})
     return web.Response(status=status, body=body, content_type=kind, headers=headers)
 

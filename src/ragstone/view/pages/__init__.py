@@ -6,6 +6,7 @@ from typing import Final
 
 from ragstone.view.page import ViewAction, ViewPage
 from ragstone.view.pages.experiments import EXPERIMENTS
+from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
-PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS,)
-ACTIONS: Final[tuple[ViewAction, ...]] = ()
+PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, TRACES)
+ACTIONS: Final[tuple[ViewAction, ...]] = (TRACES_CSV, TRACES_ROWS, TRACES_DATASET)

@@ -104,9 +104,7 @@ def split_json(body: bytes) -> SplitRequest:
     return found
 
 
-def _keep_json(
-    spans: list[Mapping[str, Any]], group: SpanGroup, found: SplitRequest
-) -> None:
+def _keep_json(spans: list[Mapping[str, Any]], group: SpanGroup, found: SplitRequest) -> None:
     for span in spans:
         ids = str(span.get("traceId") or "").lower(), str(span.get("spanId") or "").lower()
         if problem := _problem(*ids):

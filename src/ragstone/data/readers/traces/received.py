@@ -179,6 +179,11 @@ class ReceivedSpans:
         return [trace_id for (trace_id,) in found]
 
 
+def received_in(store: Path) -> ReceivedSpans:
+    """Return the received spans of a store."""
+    return ReceivedSpans(store / "traces.sqlite")
+
+
 def _read(found: Iterable[tuple[str, Form, bytes, bytes]]) -> Iterator[TraceSpan]:
     """Yield spans, put back into messages with what they share."""
     for (_, form, shared), members in groupby(found, key=lambda row: row[:3]):

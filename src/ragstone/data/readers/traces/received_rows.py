@@ -137,7 +137,9 @@ class ReceivedRows:
             f"SELECT {names} FROM found WHERE {condition} "  # noqa: S608 - values are parameters
             "ORDER BY start DESC, trace_id, number LIMIT ? OFFSET ?"
         )
-        return [FoundTrace(*row) for row in self.received.select(statement, [*values, number, offset])]
+        return [
+            FoundTrace(*row) for row in self.received.select(statement, [*values, number, offset])
+        ]
 
     def rows(self, wanted: TraceFilter) -> Iterator[dict[str, Any]]:
         """Yield the rows that a filter accepts, by time, as `ragstone traces convert` writes them."""
