@@ -1,6 +1,6 @@
-"""A receiver of OTLP over HTTP: the spans of a running application, kept before they are acknowledged.
+"""A receiver of OTLP over HTTP: spans are kept on the disk before they are acknowledged.
 
-    OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:8765 python my_app.py
+    OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:8321 python my_app.py
 
 Responses are those of https://opentelemetry.io/docs/specs/otlp/#otlphttp: an exporter sends a
 request again after 429, 502, 503 and 504, and gives it up after any other error.
@@ -32,6 +32,7 @@ _PROTOBUF: Final = "application/x-protobuf"
 _JSON: Final = "application/json"
 _ENCODINGS: Final = ("", "identity", "gzip", "deflate")
 _RETRY_SECONDS: Final = "5"
+_TRY_AGAIN: Final = 503
 
 
 class _Refused(Exception):
@@ -70,14 +71,7 @@ class OtlpReceiver:
         """Keep the spans of a request, then acknowledge them."""
         kind = _PROTOBUF if request.content_type == _PROTOBUF else _JSON
         try:
-            if request.content_type not in SPLITTERS:
-                raise _Refused(
-                    415,
-                    f"the content type is {request.content_type!r}; this receiver takes "
-                    f"{' and '.join(SPLITTERS)}",
-                )
-            if kind == _PROTOBUF:
-                require("OTLP as protobuf", "traces", "opentelemetry", "opentelemetry.proto")
+            _check_kind(request)
             async with self._places:
                 body = await _body(request)
                 loop = asyncio.get_running_loop()
@@ -85,14 +79,12 @@ class OtlpReceiver:
         except _Refused as refused:
             return _error(kind, refused.status, refused.reason)
         except MissingDependency as error:
-            told = (
-                f"{error}; or let the application send JSON: OTEL_EXPORTER_OTLP_PROTOCOL=http/json"
-            )
-            return _error(kind, 415, told)
+            way_out = "or let the application send JSON: OTEL_EXPORTER_OTLP_PROTOCOL=http/json"
+            return _error(kind, 415, f"{error}; {way_out}")
         except FieldError as error:
             return _error(kind, 400, str(error))
         except StoreError as error:
-            return _error(kind, 503, str(error))
+            return _error(kind, _TRY_AGAIN, str(error))
         return web.Response(body=_acknowledged(kind, split), content_type=kind)
 
     def _keep(self, kind: str, body: bytes) -> SplitRequest:
@@ -109,6 +101,15 @@ class OtlpReceiver:
             "application"
         )
         return _error(kind, 404, told)
+
+
+def _check_kind(request: web.Request) -> None:
+    if request.content_type not in SPLITTERS:
+        known = " and ".join(SPLITTERS)
+        told = f"the content type is {request.content_type!r}; this receiver takes {known}"
+        raise _Refused(415, told)
+    if request.content_type == _PROTOBUF:
+        require("OTLP as protobuf", "traces", "opentelemetry", "opentelemetry.proto")
 
 
 async def _body(request: web.Request) -> bytes:
@@ -130,7 +131,7 @@ async def _body(request: web.Request) -> bytes:
                 parts.append(part)
     except TimeoutError as error:
         told = f"the request did not arrive within {limits.OTLP_REQUEST_SECONDS:g} seconds"
-        raise _Refused(503, told) from error
+        raise _Refused(_TRY_AGAIN, told) from error
     except (ContentEncodingError, web.HTTPException, ValueError) as error:
         raise _Refused(400, f"the body is not {encoding or 'readable'}: {error}") from error
     return b"".join(parts)
@@ -156,18 +157,16 @@ def _acknowledged(kind: str, split: SplitRequest) -> bytes:
 
 def _error(kind: str, status: int, reason: str) -> web.Response:
     """Return a `google.rpc.Status` with a message, in the form of the request."""
-    headers = (
-        {"Retry-After": _RETRY_SECONDS} if status == web.HTTPServiceUnavailable.status_code else {}
-    )
+    headers = {"Retry-After": _RETRY_SECONDS} if status == _TRY_AGAIN else {}
     body = _status(reason) if kind == _PROTOBUF else orjson.dumps({"message": reason})
     return web.Response(status=status, body=body, content_type=kind, headers=headers)
 
 
 def _status(message: str) -> bytes:
-    """Return a Status as protobuf: its second field is the message.
+    r"""Return a Status as protobuf: its second field is the message.
 
     >>> _status("no")
-    b'\\x12\\x02no'
+    b'\x12\x02no'
     """
     content = message.encode()
     size, left = bytearray(), len(content)

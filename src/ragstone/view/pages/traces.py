@@ -21,6 +21,7 @@ from ragstone.data.readers.traces.received_rows import (
     traced_dataset,
 )
 from ragstone.data.writers.folder import json_line, write_dataset, write_lines
+from ragstone.errors import ConfigError
 from ragstone.view.errors import PageError, StateText
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
 from ragstone.view.page_query import PageQuery

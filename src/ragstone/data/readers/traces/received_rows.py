@@ -66,7 +66,8 @@ class TraceFilter:
         if self.outcome:
             if self.outcome not in _OUTCOMES:
                 raise ConfigError(
-                    f"the outcome {self.outcome!r} is not known; choose one of {', '.join(OUTCOMES)}"
+                    f"the outcome {self.outcome!r} is not known; "
+                    f"choose one of {', '.join(OUTCOMES)}"
                 )
             parts.append(_OUTCOMES[self.outcome])
         for name, sign in (("since", ">="), ("until", "<")):
@@ -142,7 +143,7 @@ class ReceivedRows:
         ]
 
     def rows(self, wanted: TraceFilter) -> Iterator[dict[str, Any]]:
-        """Yield the rows that a filter accepts, by time, as `ragstone traces convert` writes them."""
+        """Yield the rows that a filter accepts, by time, as for `ragstone traces convert`."""
         self.convert()
         condition, values = wanted.condition()
         namer = TraceConverter(())
