@@ -14,7 +14,7 @@ from typing import Final
 
 import orjson
 from aiohttp import web
-from aiohttp.http_exceptions import ContentEncodingError
+from aiohttp.http_exceptions import BadHttpMessage
 
 from ragstone.core import limits
 from ragstone.core.environment import require
@@ -132,7 +132,7 @@ async def _body(request: web.Request) -> bytes:
     except TimeoutError as error:
         told = f"the request did not arrive within {limits.OTLP_REQUEST_SECONDS:g} seconds"
         raise _Refused(_TRY_AGAIN, told) from error
-    except (ContentEncodingError, web.HTTPException, ValueError) as error:
+    except (BadHttpMessage, web.RequestPayloadError) as error:
         raise _Refused(400, f"the body is not {encoding or 'readable'}: {error}") from error
     return b"".join(parts)
 
