@@ -60,7 +60,7 @@ class Counting(SpanExporter):
 
 def start(store: Path, port: int) -> tuple[subprocess.Popen[str], str]:
     """Start a receiver; return its process and its address."""
-    command = [RAGSTONE, "view", store, "--otlp", "--no-browser", "--port", str(port)]
+    command = [str(RAGSTONE), "view", str(store), "--otlp", "--no-browser", "--port", str(port)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

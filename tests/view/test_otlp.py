@@ -111,13 +111,14 @@ def serving(store: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[
     process = subprocess.Popen(
         [sys.executable, "-c", code, *command], stdout=subprocess.PIPE, text=True
     )
+    stdout = process.stdout
+    assert stdout is not None
     try:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip(), process
+        yield stdout.readline().strip(), process
     finally:
         process.kill()
         process.wait()
-        process.stdout.close()
+        stdout.close()
 
 
 def test_an_application_with_one_environment_variable(
@@ -222,7 +223,8 @@ def test_what_cannot_be_read_is_refused(
 ) -> None:
     """The status says that a repetition is useless, and the message says why."""
     kind = sent.get("kind", JSON)
-    answer = post(tmp_path / "s", body, **sent)
+    headers = {name: value for name, value in sent.items() if name != "kind"}
+    answer = post(tmp_path / "s", body, kind, **headers)  # type: ignore[arg-type]
     assert answer.status == status, answer.body
     message = Status.FromString(answer.body).message if kind == PROTOBUF else answer.body.decode()
     assert told in message
@@ -279,7 +281,7 @@ def test_a_file_that_cannot_be_written_is_tried_again(tmp_path: Path) -> None:
         def add(_: object) -> None:
             raise StoreError("cannot write traces.sqlite: database or disk is full")
 
-        receiver.received.add = add  # type: ignore[method-assign]
+        receiver.received.add = add  # type: ignore[method-assign, assignment]
 
     answer = post(tmp_path / "s", request(span()), change=full)
     assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
