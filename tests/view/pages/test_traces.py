@@ -49,7 +49,7 @@ def received(store: Path) -> StoreView:
     for number, (attributes, service, day, more) in enumerate(traces, start=1):
         ids = {"traceId": f"{number:032x}"}
         at = (day * DAY, day * DAY + 10**9)
-        made = [{**made_span(f"{number:016x}", "", attributes, at=at, **more), **ids}]
+        made = [{**made_span(f"{number:016x}", "", attributes, at=at), **more, **ids}]
         if number == 1:
             inner = made_span("f" * 16, f"{number:016x}", search, at=at)
             made.append({**inner, **ids})
