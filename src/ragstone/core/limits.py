@@ -28,6 +28,12 @@ MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
+MAX_OTLP_BYTES: Final = 20 * 2**20
+"""A request of traces over HTTP, unpacked: as OpenTelemetry's collector."""
+OTLP_CONCURRENT_REQUESTS: Final = 4
+"""Requests of traces that are in memory at once; the others wait."""
+OTLP_REQUEST_SECONDS: Final = 30.0
+"""Time for a request of traces to arrive; an exporter gives up after ten."""
 
 # Documents, parsed in a process of their own
 
@@ -399,3 +405,14 @@ MAX_ATTACKS: Final = 10_000
 """Attacks in a file of your own: a query gets one of them."""
 MAX_FALSE_FACT_CHARACTERS: Final = 500
 """Characters of a wrong answer that a planted passage states: a fact is short."""
+
+# Live pages
+
+VIEW_ROWS: Final = 50
+"""Rows of a list on a page: a longer list has further pages, so that each stays under 40 kB."""
+VIEW_PARAMETER_CHARACTERS: Final = 2_000
+"""Characters of one value in the address of a page."""
+VIEW_POST_BYTES: Final = 2 * 2**20
+"""Body of a request that changes something: an edited prompt with its passages fits."""
+VIEW_HELD_PREDICTIONS: Final = 60_000
+"""Answers of the experiments that the pages keep in memory, the last used ones: about 300 MB."""
