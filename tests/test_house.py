@@ -28,6 +28,7 @@ LAYERS = [
     {"statistics"},
     {"indexes"},
     {"components"},
+    {"causes"},
     {"data_quality", "evaluation"},
     {"results"},
     {"experiment"},

@@ -54,7 +54,15 @@ def test_the_contents_are_listed(store: Path) -> None:
     assert "one" in text
     assert "call log" in text
     (experiment,) = document["experiments"]
-    assert set(experiment) == {"name", "started", "finished", "steps", "problem", "earlier"}
+    assert set(experiment) == {
+        "name",
+        "started",
+        "finished",
+        "steps",
+        "problem",
+        "earlier",
+        "counterfactuals",
+    }
     assert experiment["finished"]
     assert document["orphans"] == document["set_aside"] == document["abandoned"] == []
     assert document["bytes"] > 0

@@ -68,6 +68,7 @@ JUDGES: Final[dict[str, dict[str, Any]]] = {
     "taxonomy": {},
     "critiques": {},
     "context-relevance": {},
+    "sufficient-context": {},
     "nuggets": {},
     "citation-support": {},
     "conditioned": {

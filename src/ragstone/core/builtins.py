@@ -37,6 +37,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "rewrite": "rewrite:Rewrite",
         "llm-rewrite": "llm_rewrite:LlmRewrite",
         "translation": "translation:Translation",
+        "given": "given:GivenSearch",
     },
     "embedders": {
         "endpoint": "endpoint:EndpointEmbedder",
@@ -75,6 +76,8 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "gold+retrieved": "gold_retrieved:GoldRetrieved",
         "gold+injected": "gold_injected:GoldInjected",
         "documents": "documents:WholeDocuments",
+        "given": "given:Given",
+        "neighbours": "neighbours:Neighbours",
     },
     "processors": {
         "budget": "token_budget:TokenBudget",
@@ -161,6 +164,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "taxonomy": "taxonomy:Taxonomy",
         "critiques": "critiques:Critiques",
         "context-relevance": "context_relevance:ContextRelevance",
+        "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
         "conditioned": "conditioned:Conditioned",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from ragstone.core.checksums import file_digests, read_document, read_manifest, verify_files
 from ragstone.core.progress import track
@@ -19,6 +20,12 @@ from ragstone.core.store_contents import (
 from ragstone.errors import DamagedFile
 from ragstone.types import one_line
 
+_RECORDS: Final = {
+    "experiments": "experiment",
+    "history": "earlier record",
+    "counterfactuals": "counterfactual",
+}
+"""Kind of a record -> what messages call it."""
 FindDamage = Callable[[Path], Iterable[DamagedFile]]
 
 
@@ -99,21 +106,21 @@ def _folder_damage(folder: Path, more: FindDamage | None) -> tuple[list[DamagedF
     return found, 1 + len(file_digests(manifest)) + (len(list(folder.iterdir())) - 1 if more else 0)
 
 
-def _missing(store: Store) -> Iterator[tuple[str, str]]:
+def _missing(store: Store) -> Iterator[tuple[str, Path]]:
     """Yield each step folder that is not there although a record refers to it, with the record."""
     named = dict.fromkeys(folder.name for folder in folders(store.root / "steps"))
     for path in documents(store.root):
-        if path.parent.name in {"experiments", "history"}:
+        if path.parent.name in _RECORDS:
             for name in references(path):
                 if name not in named:
                     named[name] = None
-                    yield name, path.stem
+                    yield name, path
 
 
-def _lost(name: str, experiment: str, *, repaired: bool) -> Damage:
-    what = f"it is missing; the experiment {experiment!r} refers to it"
-    if "@" in experiment:
-        what = f"it is missing; the earlier record {experiment!r} refers to it"
+def _lost(name: str, record: Path, *, repaired: bool) -> Damage:
+    kind = _RECORDS[record.parent.name]
+    what = f"it is missing; the {kind} {record.stem!r} refers to it"
+    if kind == "earlier record":
         return Damage(f"steps/{name}", f"{what}, whose results are lost", repaired)
     return Damage(f"steps/{name}", f"{what}, and its next run makes it again", repaired)
 

@@ -35,6 +35,8 @@ class StoredExperiment:
     """Why the record cannot be read, or ""."""
     earlier: int = 0
     """Number of earlier finished records, whose steps are kept too."""
+    counterfactuals: int = 0
+    """Number of records of counterfactuals, whose steps are kept too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,9 @@ def references(path: Path) -> dict[str, None]:
 
 
 def earlier_records(root: Path, days: float) -> list[Leftover]:
-    """Return the records of earlier runs that are older than `days`."""
-    found = [_leftover(root, path) for path in documents(root, "history")]
+    """Return the records of earlier runs and of counterfactuals that are older than `days`."""
+    kinds = ("history", "counterfactuals")
+    found = [_leftover(root, path) for kind in kinds for path in documents(root, kind)]
     return [one for one in found if one.days > days]
 
 
@@ -147,7 +150,7 @@ def _used(root: Path, forgotten: Collection[Path] = ()) -> set[str]:
     Earlier records count, so that a later comparison finds their scores. A damaged record counts,
     also one that was set aside: its next run needs the steps.
     """
-    kinds = ("experiments", "attempts", "history")
+    kinds = ("experiments", "attempts", "history", "counterfactuals")
     records = [path for kind in kinds for path in documents(root, kind)]
     records += [path for path in (root / DAMAGED).glob("*.json-*") if path.is_file()]
     steps = {name for path in records if path not in forgotten for name in references(path)}
@@ -168,6 +171,7 @@ def _experiment(store: Store, path: Path) -> StoredExperiment:
         len(references(path)),
         problem,
         sum(1 for _ in (store.root / "history").glob(f"{path.stem}@*.json")),
+        sum(1 for _ in (store.root / "counterfactuals").glob(f"{path.stem}@*.json")),
     )
 
 

@@ -163,12 +163,16 @@ def check_metrics(
         _check_planted(metric, settings)
 
 
+def plants_attacks(settings: Sequence[ContextSetting]) -> bool:
+    """Return whether a setting plants attacks in its contexts; your own setting may."""
+    return any(isinstance(s, GoldInjected) or not is_ours(type(s)) for s in settings)
+
+
 def _check_planted(
     metric: RankingMetric | AnswerMetric, settings: Sequence[ContextSetting]
 ) -> None:
-    """Check that a setting plants attacks if the metric reads them; your own setting may."""
-    plants = (isinstance(s, GoldInjected) or not is_ours(type(s)) for s in settings)
-    if "attacks" in metric.requires and not any(plants):
+    """Check that a setting plants attacks if the metric reads them."""
+    if "attacks" in metric.requires and not plants_attacks(settings):
         raise ConfigError(
             f"metric {str(metric)!r} needs a setting with planted attacks; add one such as "
             "gold+injected(2) to 'settings', or remove the metric",

@@ -32,6 +32,8 @@ class Member:
     """What distinguishes the data set from others: its language, its chunker."""
     priority: int = 0
     """Steps of a higher priority run first."""
+    counterfactual: Mapping[str, Any] = field(default_factory=dict)
+    """What a counterfactual of the experiment changes; {} for the experiment itself."""
 
 
 @dataclass(frozen=True)

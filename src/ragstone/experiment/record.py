@@ -24,7 +24,6 @@ from ragstone.experiment.steps import Step
 from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
     ATTEMPTS,
-    KIND,
     Attempt,
     CallsEntry,
     DataFacts,
@@ -101,13 +100,14 @@ class Recorder:
             ragstone=__version__,
             templates=dict(_templates(steps)),
             campaign=member.campaign,
+            counterfactual=member.counterfactual,
             prompts={
                 system.name: dict(system.generator.named_prompt)
                 for system in systems
                 if system.generator and system.generator.named_prompt
             },
         )
-        last = _last(store, file.name)
+        last = _last(store, file.name, self._record.kind)
         self._finished = last if last and last.finished else None
         self._record = replace(self._record, analysis=_dated(self._record, last))
 
@@ -292,12 +292,12 @@ def _same(a: Any, b: Any) -> bool:
     return json.dumps(a, sort_keys=True, default=str) == json.dumps(b, sort_keys=True, default=str)
 
 
-def _last(store: Store, name: str) -> Record | None:
+def _last(store: Store, name: str, kind: str) -> Record | None:
     try:
-        return Record.load(store, name)
+        return Record.load(store, name, kind=kind)
     except DamagedFile:
         # The notice names the file, and this run writes another one.
-        store.sound_json(KIND, name)
+        store.sound_json(kind, name)
         return None
     except NewerFile:
         raise

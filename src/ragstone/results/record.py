@@ -27,6 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
 EARLIER: Final = "history"
+COUNTERFACTUALS: Final = "counterfactuals"
 FORMAT: Final = 3
 NOT_ASKED: Final = "the adaptive run did not ask it"
 """Why a query has no score of a system that an adaptive run stopped."""
@@ -233,12 +234,18 @@ class Record:
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
     prompts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """System -> the facts of its generator's prompt: label, name, version, digest; docs/prompts.md
-    lists the keys."""
+    """System -> the facts of its generator's prompt; docs/prompts.md lists the keys."""
     campaign: str = ""
     """The experiment with several data sets of which this is one; "" without one."""
     adaptive: Mapping[str, Any] = field(default_factory=dict)
     """The rules, rounds and stopped systems of an adaptive run; keys in docs/campaigns.md."""
+    counterfactual: Mapping[str, Any] = field(default_factory=dict)
+    """What a counterfactual changes, and in which experiment; keys in docs/why.md."""
+
+    @property
+    def kind(self) -> str:
+        """The folder of the record in a store."""
+        return COUNTERFACTUALS if self.counterfactual else KIND
 
     @cached_property
     def correctness(self) -> Correctness | None:
@@ -296,10 +303,10 @@ class Record:
 
     def save(self, store: Store) -> None:
         """Replace the record of this name in a store."""
-        store.write_json(KIND, self.name, asdict(self))
+        store.write_json(self.kind, self.name, asdict(self))
 
     @classmethod
-    def load(cls, store: Store, name: str, *, earlier: str = "") -> Record:
+    def load(cls, store: Store, name: str, *, earlier: str = "", kind: str = KIND) -> Record:
         """Return the record of the last experiment with this name, or an earlier one by its file.
 
         Raises `StoreError` if there is none, or if it has another format or is damaged.
@@ -307,7 +314,7 @@ class Record:
         from pydantic import ValidationError
 
         try:
-            document = store.read_json(*((EARLIER, earlier) if earlier else (KIND, name)))
+            document = store.read_json(*((EARLIER, earlier) if earlier else (kind, name)))
         except DamagedFile as error:
             if error.document is None or error.document.get("format") == FORMAT:
                 raise
@@ -317,10 +324,10 @@ class Record:
                 f"the store {store.root} has no experiment {name!r}; give the folder of its "
                 f"store, or run its file first with `ragstone run`"
             )
-        if _is_newer(document.get("format")):
+        if isinstance(written := document.get("format"), int) and written > FORMAT:
             raise NewerFile(
                 f"the record of experiment {name!r} was written by a newer Ragstone (format "
-                f"{document['format']}, this one reads format {FORMAT}); upgrade with: pip install "
+                f"{written}, this one reads format {FORMAT}); upgrade with: pip install "
                 "-U ragstone"
             )
         if document.get("format") != FORMAT:
@@ -348,10 +355,6 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
-
-
-def _is_newer(written: object) -> bool:
-    return isinstance(written, int) and written > FORMAT
 
 
 @dataclass(frozen=True)

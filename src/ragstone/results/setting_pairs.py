@@ -1,7 +1,8 @@
 """Settings of one system compared with each other: positions, numbers of passages, attacks.
 
 Compared are settings of one name with other parameters, `gold+injected` with the oracle, and
-`documents` with `retrieved`. Each comparison is paired by query, and all are corrected together.
+`documents` and `neighbours` with `retrieved`. Each comparison is paired by query, and all are
+corrected together.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
@@ -19,6 +20,9 @@ from ragstone.results.wording import number, signed_interval
 from ragstone.statistics.failures import difference_between
 from ragstone.statistics.paired import adjust
 from ragstone.statistics.significance import Family, SystemPair, judge, pair_document
+
+_LONGER: Final = ("documents", "neighbours")
+"""Families of settings that show more text around retrieved passages."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ def compared_settings(settings: Sequence[str], oracle: str | None) -> list[tuple
     pairs = [pair for family in families.values() for pair in _within(family)]
     if oracle is not None and oracle in settings:
         pairs += [(oracle, attacked) for attacked in families.get("gold+injected", ())]
-    retrieved, documents = families.get("retrieved", ()), families.get("documents", ())
-    return pairs + [(passages, whole) for whole in documents for passages in retrieved]
+    longer = [name for family in _LONGER for name in families.get(family, ())]
+    return pairs + [(p, whole) for whole in longer for p in families.get("retrieved", ())]
 
 
 def _within(family: Sequence[str]) -> Iterator[tuple[str, str]]:

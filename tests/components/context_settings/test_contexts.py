@@ -13,6 +13,7 @@ from ragstone.components.context_settings.gold import Gold
 from ragstone.components.context_settings.gold_injected import GoldInjected
 from ragstone.components.context_settings.gold_noise import GoldNoise
 from ragstone.components.context_settings.gold_retrieved import GoldRetrieved
+from ragstone.components.context_settings.neighbours import Neighbours
 from ragstone.components.context_settings.none import NoContext
 from ragstone.components.context_settings.retrieved import Retrieved
 from ragstone.core.component import run_component
@@ -129,6 +130,12 @@ def test_a_random_position_depends_only_on_query_and_seed() -> None:
         kind=st.sampled_from(["", "override", "false-fact"]),
         position=st.sampled_from(["first", "middle", "last", "random"]),
         seed=st.integers(0, 5),
+    )
+    | st.builds(
+        Neighbours,
+        top_k=st.integers(1, 9),
+        each_side=st.integers(1, 3),
+        of=st.sampled_from(["retrieved", "gold"]),
     )
     | st.builds(WholeDocuments, top_k=st.integers(1, 9), of=st.sampled_from(["retrieved", "gold"]))
 )

@@ -296,6 +296,16 @@ def test_context_relevance_is_the_mean_grade() -> None:
     assert one("context-relevance", says("1: answers\n2: useless")).value == 0.5
 
 
+def test_sufficient_context_reads_no_answer() -> None:
+    """A failed or an empty answer is judged like any other, because the context is."""
+    calls = says("Verdict: [[yes]]", "Verdict: [[no]]", "Verdict: [[yes]]")
+
+    found = [one("sufficient-context", calls, replace(ITEM, answer=a)) for a in ("x", None, "")]
+
+    assert [verdict.value for verdict in found] == [1.0, 0.0, 1.0]
+    assert str(ITEM.answer) not in "".join(text for r in calls.asked for _, text in r.messages)
+
+
 def test_nuggets_weigh_vital_and_okay() -> None:
     """One of two vital nuggets and half an okay one: (1 + 0.5 * 0.5) / (2 + 0.5)."""
     labels = {"vital_nuggets": ("a", "b"), "okay_nuggets": ("c",)}
@@ -332,6 +342,7 @@ NO_CALL = {
     "idk": (replace(ITEM, answer=""), "not_applicable", None),
     "support": (replace(ITEM, answer=None, problem="timeout"), "failed", None),
     "context-relevance": (replace(ITEM, passages=("",)), "not_applicable", None),
+    "sufficient-context": (replace(ITEM, passages=(" ",)), "scored", 0.0),
     "taxonomy": (replace(ITEM, passages=()), "not_applicable", None),
 }
 

@@ -1,0 +1,1 @@
+"""Why an answer is wrong: pure rules over what trials and labels show, with no storage."""

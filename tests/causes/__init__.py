@@ -1,0 +1,1 @@
+"""Tests of the rules that decide why an answer is wrong."""
