@@ -395,3 +395,5 @@ MAX_ATTACKS: Final = 10_000
 """Attacks in a file of your own: a query gets one of them."""
 MAX_FALSE_FACT_CHARACTERS: Final = 500
 """Characters of a wrong answer that a planted passage states: a fact is short."""
+MODEL_HEADER_BYTES: Final = 100_000_000
+"""Maximum size of a part of a model file's header, which is read for the model's size."""

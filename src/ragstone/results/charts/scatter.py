@@ -45,7 +45,9 @@ def scatter_chart(
     ends = [v[field] for v in values for field in ("low", "high")]
     y = _axis("mean", y_title, [*ends, *(one["mean"] for one in references)], logarithmic=False)
     place = {"x": x, "y": y}
-    numbers = "; ".join(f"{v['label']} ({v['name']}): {v['x']:.4g}, {v['mean']:.3f}" for v in values)
+    numbers = "; ".join(
+        f"{v['label']} ({v['name']}): {v['x']:.4g}, {v['mean']:.3f}" for v in values
+    )
     lines = "; ".join(f"{one['label']}: {one['mean']:.3f}" for one in references)
     description = f"{what}, with 95 % intervals. {numbers}." + (f" Lines: {lines}." * bool(lines))
     layers = [

@@ -116,9 +116,7 @@ def metric_vs_judge(request: PlotRequest) -> Charts:
             place = {"row": f"{metric} with {against}", "column": column}
             numbers = {"low": summary.interval and summary.interval[0], "n": summary.n}
             numbers |= {"high": summary.interval and summary.interval[1], "failed": summary.failed}
-            cells.append(
-                {**place, "value": summary.mean, "shown": shown, "note": note, **numbers}
-            )
+            cells.append({**place, "value": summary.mean, "shown": shown, "note": note, **numbers})
     if not cells:
         raise request.missing(
             f"no trial has another metric beside {against}",
@@ -176,11 +174,11 @@ def _against_retrieval(request: PlotRequest, where: dict[str, list[str]], title:
     )
 
 
-def _reference_lines(
-    request: PlotRequest, answer: str, where: dict[str, list[str]]
-) -> list[Spec]:
+def _reference_lines(request: PlotRequest, answer: str, where: dict[str, list[str]]) -> list[Spec]:
     """Return the means without context and with gold context, one per generator."""
-    ends = [n for n in request.joined.axes.get("setting", ()) if n == "none" or n in _golds(request)]
+    ends = [
+        n for n in request.joined.axes.get("setting", ()) if n == "none" or n in _golds(request)
+    ]
     if not ends:
         return []
     try:

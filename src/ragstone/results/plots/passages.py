@@ -125,7 +125,9 @@ def _harmful(
     }
     found = []
     for k in values:
-        smaller = [other for other in values if other < k and values[other].keys() & values[k].keys()]
+        smaller = [
+            other for other in values if other < k and values[other].keys() & values[k].keys()
+        ]
         if not smaller:
             continue
         best = max(smaller, key=lambda other: sign * _mean(values[other]))

@@ -97,10 +97,13 @@ def confusion(request: PlotRequest) -> Charts:
             counted = _pairs(both, first, second)
             columns = list(dict.fromkeys(c for held in counted.values() for c in held))
             columns.sort(key=lambda one: list(counted).index(one) if one in counted else 99)
-            cells = [_share(r, c, held[c], held.total()) for r, held in counted.items() for c in columns]
+            cells = [
+                _share(r, c, held[c], held.total()) for r, held in counted.items() for c in columns
+            ]
             what = f"{name}: share of each {first} by {second}, with 95 % intervals"
-            yield f"{name}: {second} (columns) given {first} (rows)", heat_map(
-                what, cells, low=0, high=1
+            yield (
+                f"{name}: {second} (columns) given {first} (rows)",
+                heat_map(what, cells, low=0, high=1),
             )
 
 
@@ -112,16 +115,6 @@ def _share(row: str, column: str, count: int, n: int) -> Spec:
     return {**place, "shown": f"{count / n:.0%}", "note": note, **numbers}
 
 
-def missing_labels(request: PlotRequest, labels: Sequence[str]) -> Exception:
-    """Return the error for queries without labels."""
-    known = {label for _, queries in _data(request) for query in queries for label in query.labels}
-    return request.missing(
-        f"no query has the label {' or '.join(request.labels or labels)}",
-        "choose another one with --label, or label the data set (ragstone data label); known: "
-        f"{', '.join(sorted(known)) or 'none'}",
-    )
-
-
 def _amounts(name: str, label: str, queries: Sequence[Query]) -> tuple[str, Spec]:
     groups = groups_of(queries, label)
     counts = {value: len(ids) for value, ids in groups.items()}
@@ -131,9 +124,7 @@ def _amounts(name: str, label: str, queries: Sequence[Query]) -> tuple[str, Spec
 
 
 def _pairs(queries: Sequence[Query], first: str, second: str) -> dict[str, Counter[str]]:
-    obtained = {
-        query: value for value, ids in groups_of(queries, second).items() for query in ids
-    }
+    obtained = {query: value for value, ids in groups_of(queries, second).items() for query in ids}
     return {
         value: Counter(obtained[query] for query in ids)
         for value, ids in groups_of(queries, first).items()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from ragstone.components.metrics.parse import split_cutoff
 from ragstone.errors import ConfigError
 from ragstone.results.adaptability import MIXED
 from ragstone.results.board.cells import BoardCell, Key
 from ragstone.results.board.table import BoardRequest, BoardTable, make_board
 from ragstone.results.charts.parts import MOST_SERIES, Spec, mean_fields
-from ragstone.results.joined import RETRIEVAL, JoinedExperiment, JoinedResults
+from ragstone.results.joined import RETRIEVAL, JoinedResults
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import MetricEntry, is_oracle
 
@@ -151,18 +150,3 @@ def first_series(points: Sequence[Spec], request: PlotRequest) -> list[Spec]:
             f"{MOST_SERIES} of {len(names)} series are drawn, the first ones; choose with --where"
         )
     return [point for point in points if point["name"] in names[:MOST_SERIES]]
-
-
-def of_record(experiment: JoinedExperiment, system: str) -> Mapping[str, Any]:
-    """Return the entry of a system in its experiment's file; {} if it is not a mapping."""
-    record = experiment.record
-    entries = record.file.get("systems") or ()
-    for made, written in zip(record.systems, entries, strict=False):
-        if made.name == system and isinstance(written, Mapping):
-            return written
-    return {}
-
-
-def cutoffs_last(names: Iterable[str]) -> list[str]:
-    """Return names of metrics, those with a cutoff in the order of their cutoffs."""
-    return sorted(names, key=lambda name: (split_cutoff(name)[0], split_cutoff(name)[1] or 0))
