@@ -117,22 +117,20 @@ def _harmful(
     Each is compared with the best smaller number by a paired test; p is corrected by Holm over the
     comparisons of the line.
     """
-    scale, sign = line.results.record.scale(metric), 1
+    scale = line.results.record.scale(metric)
     sign = -1 if scale.direction == "lower" else 1
     values = {
         k: {q: c[0] for q, s in t.scores.get(metric, {}).items() if (c := scale.counted(s))}
         for k, t in trials.items()
     }
     found = []
-    for k in values:
-        smaller = [
-            other for other in values if other < k and values[other].keys() & values[k].keys()
-        ]
+    for k, own in values.items():
+        smaller = [other for other in values if other < k and values[other].keys() & own.keys()]
         if not smaller:
             continue
         best = max(smaller, key=lambda other: sign * _mean(values[other]))
-        ids = [query for query in values[k] if query in values[best]]
-        pairs = [[held[query] for query in ids] for held in (values[best], values[k])]
+        ids = [query for query in own if query in values[best]]
+        pairs = [[held[query] for query in ids] for held in (values[best], own)]
         clusters = clusters_of(ids, line.results.clusters)
         difference = paired_difference(*pairs, clusters=clusters, bounds=scale.range)
         found.append((k, best, difference))

@@ -40,8 +40,9 @@ def gain_by_size(request: PlotRequest) -> Charts:
         across = {"x": size, "x_low": size, "x_high": size, "data": list(cell.data)}
         points.append({"label": row[0], "name": JOIN.join(column), **across, **cell_fields(cell)})
     if not points:
+        names = ", ".join(dict.fromkeys(unknown)) or "any result"
         raise request.missing(
-            f"no size is known of the models of {', '.join(dict.fromkeys(unknown)) or 'any result'}",
+            f"no size is known of the models of {names}",
             "their files are not on this machine; give it: --size 'GENERATOR=7B'",
         )
     if unknown:
