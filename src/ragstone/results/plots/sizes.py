@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragstone.errors import ConfigError, RagstoneError
-from ragstone.models.bundled import MODELS, model_file
-from ragstone.models.files import is_local
+from ragstone.models.bundled import MODELS
+from ragstone.models.files import is_local, model_file
 from ragstone.models.locate import find_model
 from ragstone.models.parameters import parameter_count
 from ragstone.results.charts.parts import Spec
