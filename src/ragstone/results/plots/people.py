@@ -14,13 +14,16 @@ from ragstone.results.plots.request import PlotRequest
 from ragstone.results.wording import ABSENT
 from ragstone.statistics.metric_correlations import correlations, inverse_frequency
 
-_WEIGHTED_BY: Final = "RB_llm"
+_ANSWERABLE: Final = ("ANSWERABLE", "PARTIAL")
+_REFERENCE: Final = "reference"
+"""The answers of people, which the metrics are computed from."""
 
 
 def metrics_vs_people(request: PlotRequest) -> Iterator[tuple[str, Spec]]:
     """Yield the weighted correlation of metrics with each property (mtRAG's Figure 4).
 
-    Each answer has the weight that makes all grades of a property count the same.
+    Answers of models to answerable questions count. Each answer has the weight that makes all
+    grades of a property count the same.
     """
     if not request.people:
         raise request.missing(
@@ -38,9 +41,15 @@ def metrics_vs_people(request: PlotRequest) -> Iterator[tuple[str, Spec]]:
 
 
 def _cells(graded: HumanSet, rating: str, request: PlotRequest) -> list[Spec]:
-    people = [one.value for one in graded.items]
+    places = [
+        place
+        for place, one in enumerate(graded.items)
+        if one.system != _REFERENCE and one.item.query.labels["answerability"] in _ANSWERABLE
+    ]
+    items = [graded.items[place] for place in places]
+    people = [one.value for one in items]
     metrics = {
-        name: list(column)
+        name: [column[place] for place in places]
         for name, column in graded.values.items()
         if not request.metrics or name in request.metrics
     }
@@ -48,7 +57,7 @@ def _cells(graded: HumanSet, rating: str, request: PlotRequest) -> list[Spec]:
         metrics,
         {rating: people},
         weights=inverse_frequency([round(value, 2) for value in people]),
-        clusters=[one.cluster for one in graded.items],
+        clusters=[one.cluster for one in items],
         resamples=limits.BOARD_RESAMPLES,
     )
     found = []
