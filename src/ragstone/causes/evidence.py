@@ -46,15 +46,11 @@ class Evidence:
     """Whether the answer needs all of them and not one."""
     context_known: bool = True
     """Whether it is known what the generator was shown."""
-    searched: bool = True
-    """Whether the context comes from a search; a setting may place the gold passages itself."""
     depth: int | None = None
     """Number of passages retrieved."""
     cut: int | None = None
     """Number of retrieved passages in the context as built."""
     reranked: bool = False
-    searches: int | None = None
-    """Number of searches that the system reported."""
     lost_at_hop: int | None = None
     """The first search that found no further gold passage, although one was not found yet."""
     right_with_gold: bool | None = None

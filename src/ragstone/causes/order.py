@@ -31,7 +31,6 @@ NONE: Final = "the setting none"
 """The trial without context."""
 REWRITE: Final = "the same retriever with query_former: rewrite"
 """The retrieval of the gold rewrite of a conversational query."""
-UNPROCESSED: Final = "the same system without its reranker"
 NEIGHBOURS: Final = "a setting that joins neighbouring passages"
 REFUSALS: Final = "the metric refusal or the judge idk"
 SUFFICIENT: Final = "the judge sufficient-context"
@@ -124,7 +123,7 @@ CAUSES: Final[tuple[Cause, ...]] = (
         "label_suspect",
         "undecided",
         "the gold answer is doubtful: systems with different generators agree on another answer "
-        "that a passage supports, or the data set marks it",
+        "that a passage supports, or the data doctor doubts it",
         (SYSTEMS,),
         normal=True,
     ),

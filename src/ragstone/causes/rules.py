@@ -54,7 +54,7 @@ def decide(found: Evidence) -> Decision:
     """Return the cause of a wrong answer.
 
     >>> decide(Evidence(gold=(GoldPath("p"),), depth=100)).evidence
-    'no gold passage among the 100 retrieved'
+    'no gold passage is among the 100 retrieved'
     >>> path = GoldPath("p", retrieved=1, ranked=1, built=True, shown=True)
     >>> decide(Evidence(gold=(path,), right_with_gold=True)).cause
     'distraction'
@@ -77,8 +77,10 @@ def lost_at(path: GoldPath, found: Evidence) -> CauseName | None:
     if path.with_rewrite is not None and path.with_rewrite <= cut:
         return "query_rewriting"
     if path.retrieved is None:
-        return "retrieval_miss"
-    return "reranking" if found.reranked and path.retrieved <= cut else "ranking"
+        # What a search of the system found and its context leaves out was below its own cut.
+        return "retrieval_miss" if path.hop is None else "ranking"
+    lost = found.reranked and path.retrieved <= cut and (path.ranked or cut + 1) > cut
+    return "reranking" if lost else "ranking"
 
 
 def deciding_path(found: Evidence) -> tuple[CauseName | None, GoldPath]:
@@ -127,7 +129,7 @@ def _false_refusal(found: Evidence) -> Decision | None:
 
 
 def _reading(found: Evidence) -> Decision | None:
-    """Decide the answers that are wrong with gold alone; what was shown beside it is no matter."""
+    """Decide the answers that are wrong with gold alone, whatever else was shown."""
     if not found.gold or found.right_with_gold is not False:
         return None
     if found.right_without is None:
@@ -207,8 +209,6 @@ def _where_shown(found: Evidence) -> str:
 
 def _where_lost(step: CauseName, path: GoldPath, found: Evidence) -> str:
     one = f"the gold passage {path.passage_id}"
-    hop = "" if found.lost_at_hop is None else f", first in search {found.lost_at_hop}"
-    depth = "" if found.depth is None else f" among the {found.depth:,} retrieved"
     if step == "processing":
         lost = "the text of the gold answer was cut from it" if path.shown else "it was cut away"
         return f"{one} was in the context as built; {lost}"
@@ -216,12 +216,20 @@ def _where_lost(step: CauseName, path: GoldPath, found: Evidence) -> str:
         own = f"at rank {path.ranked}" if path.ranked is not None else "not found"
         return f"{one} is at rank {path.with_rewrite} with the gold rewrite, {own} with the query"
     if step == "retrieval_miss":
-        which = one if found.all_needed and len(found.gold) > 1 else "no gold passage"
-        verb = " is not" if which == one else ""
-        return f"{which}{verb}{depth or ' was retrieved'}{hop}"
+        return _where_missed(one, found)
     if step == "reranking":
         after = f"at rank {path.ranked}" if path.ranked is not None else "not ranked"
         return f"{one} was at rank {path.retrieved} before reranking, {after} after it"
     if path.hop is not None:
         return f"{one} was found in search {path.hop}, and is not in the context"
     return f"{one} is at rank {path.ranked or path.retrieved}, below the cut at {found.cut}"
+
+
+def _where_missed(one: str, found: Evidence) -> str:
+    several = found.all_needed and len(found.gold) > 1
+    among = "was retrieved" if found.depth is None else f"is among the {found.depth:,} retrieved"
+    hop = found.lost_at_hop
+    first = "" if hop is None else f"; search {hop} was the first that found no further one"
+    if several:
+        return f"{one} {among.replace(' ', ' not ', 1)}{first}"
+    return f"no gold passage {among}{first}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
@@ -31,18 +31,18 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
     long: list[str] = []
     for query in subject.expecting:
         gold = subject.gold.get(query.query_id, [])
-        answers = [a for a in query.gold_answers if a.strip() and not _is_polar(a)]
-        if not (gold and answers) or query.labels.get("taxonomy") in _NOT_SPANS:
+        answers = literal_answers(query)
+        if not (gold and answers):
             continue
         checked += 1
         texts = [corpus[passage_id].full_text for passage_id in gold]
         answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
         ids = ", ".join(gold[: limits.MAX_EXAMPLE_IDS])
         example = f"{query.query_id}: {answer!r} not in {ids}"
-        if any(occurs(text, answers) for text in texts):
-            continue
-        if min(map(_length, answers)) <= _SPAN_WORDS:
+        if is_absent_span(answers, texts):
             spans.append(example)
+        elif any(occurs(text, answers) for text in texts):
+            continue
         elif max(_covered(answer, texts) for answer in answers) < _COVERED:
             long.append(example)
     yield from report(
@@ -66,6 +66,23 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
     )
 
 
+def literal_answers(query: Query) -> list[str]:
+    """Return the gold answers of a query that should occur literally in its gold passages."""
+    if query.labels.get("taxonomy") in _NOT_SPANS:
+        return []
+    return [a for a in query.gold_answers if a.strip() and not is_polar(a)]
+
+
+def is_absent_span(answers: Sequence[str], texts: Sequence[str]) -> bool:
+    """Return whether one of the answers is short, and none of them occurs in a text.
+
+    >>> is_absent_span(["1912"], ["It opened in 1921."])
+    True
+    """
+    short = min(map(_length, answers), default=_SPAN_WORDS + 1) <= _SPAN_WORDS
+    return short and not any(occurs(text, answers) for text in texts)
+
+
 def _length(answer: str) -> int:
     return len(pieces_without_articles(answer))
 
@@ -76,7 +93,8 @@ def _covered(answer: str, texts: list[str]) -> float:
     return len(wanted & available) / max(len(wanted), 1)
 
 
-def _is_polar(answer: str) -> bool:
+def is_polar(answer: str) -> bool:
+    """Return whether an answer is `yes`, `no` or another that occurs anywhere."""
     return answer.strip().strip(".").lower() in _POLAR
 
 
@@ -122,5 +140,5 @@ def check_in_query(subject: Subject) -> Iterator[Finding]:
 
 def _given(query: Query) -> str:
     """Return the first gold answer that occurs in the query in whole words, or ""."""
-    found = (a for a in query.gold_answers if not _is_polar(a) and occurs(query.text, [a]))
+    found = (a for a in query.gold_answers if not is_polar(a) and occurs(query.text, [a]))
     return next(found, "")

@@ -283,13 +283,14 @@ class StoredResults:
 
         A failed answer is wrong, unless failures are excluded. Empty without a rule.
         """
-        return self._labels(trial.first.scores)
+        return self.labels(trial.first.scores)
 
     def correct_shares(self, trial: TrialResults) -> dict[str, float | None]:
         """Return query id -> share of correct answers; None if no answer has a label."""
-        return mean_labels([self._labels(scores) for scores in trial.each_scores])
+        return mean_labels([self.labels(scores) for scores in trial.each_scores])
 
-    def _labels(self, scores: Mapping[str, Mapping[str, Score]]) -> dict[str, float | None]:
+    def labels(self, scores: Mapping[str, Mapping[str, Score]]) -> dict[str, float | None]:
+        """Return query id -> label of the answers that have these scores."""
         if (rule := self.correctness) is None:
             return {}
         failed = None if self.record.failures == "exclude" else 0.0

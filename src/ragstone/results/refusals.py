@@ -62,12 +62,12 @@ def refusal_rows(results: StoredResults) -> list[RefusalRow]:
         return []
     metric = results.correctness.metric
     first = [trial.first for trial in results.trials]
-    measured = [t for t in first if metric in t.scores and _detector(t)]
+    measured = [t for t in first if metric in t.scores and refusal_metric(t)]
     bare = _without_value(results, metric)
     return [_row(results, trial, bare[trial.setting]) for trial in measured]
 
 
-def _detector(trial: TrialResults) -> str:
+def refusal_metric(trial: TrialResults) -> str:
     """Return the metric that finds refusals, or ""."""
     stems = {metric_stem(name): name for name in reversed(list(trial.scores))}
     return next((stems[stem] for stem in METRICS if stem in stems), "")
@@ -87,14 +87,14 @@ def _without_value(results: StoredResults, metric: str) -> dict[str, frozenset[s
 
 
 def _row(results: StoredResults, trial: TrialResults, bare: frozenset[str]) -> RefusalRow:
-    metric = _detector(trial)
+    metric = refusal_metric(trial)
     refused, right = trial.values(metric), results.correct_answers(trial)
     given = {q: p.answer is not None for q, p in trial.predictions.items()}
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     values: dict[str, float | None] = {}
     for query_id, answered in given.items():
-        label = _answerability(results.queries[query_id])
+        label = answerability(results.queries[query_id])
         declined = answered and refused.get(query_id) == 1
         if answered and refused.get(query_id) is None:
             left_out[f"no value of {metric}"] += 1
@@ -136,7 +136,8 @@ def _confidence(trial: TrialResults, query_ids: Iterable[str]) -> list[float | N
     return [trial.predictions[query_id].confidence for query_id in query_ids]
 
 
-def _answerability(query: Query) -> str:
+def answerability(query: Query) -> str:
+    """Return the label `answerability` of a query in lower case; "" without one."""
     return str(query.labels.get("answerability", "")).lower()
 
 

@@ -1,0 +1,1 @@
+"""Causes of wrong answers: evidence from stored trials, shares, and their tables."""
