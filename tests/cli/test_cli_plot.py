@@ -68,6 +68,7 @@ def test_the_leaderboard_has_the_means_of_the_tables(made: StoredResults) -> Non
     "arguments",
     [
         ["adaptability"],
+        ["causes"],
         ["gain-by-dataset"],
         ["history"],
         ["mirage-3"],
@@ -140,7 +141,7 @@ def test_passages_tell_where_more_of_them_harm() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("mirage-5", "is no chart of results: it is a screenshot"),
+        ("mirage-5", "is not a chart of results: it is a screenshot"),
         ("mtrag-9", "no query has the label question_type"),
         ("metric-vs-judge", "no result has a judge; add one to `metrics:`"),
         ("passages", "add several to `settings:`"),

@@ -8,7 +8,15 @@ from typing import Final, Literal
 
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.charts.parts import Spec
-from ragstone.results.plots import boards, experiments, passages, people, queries, sizes
+from ragstone.results.plots import (
+    boards,
+    experiments,
+    passages,
+    people,
+    queries,
+    sizes,
+    wrong_answers,
+)
 from ragstone.results.plots.request import PlotRequest
 
 _MIXED: Final = "answers under settings with retrieved passages"
@@ -42,6 +50,12 @@ PLOTS: Final = {
             "MIRAGE's four shares per system and setting, vulnerability split into miss and noise",
             "none, gold and a mixed setting; a metric of correct answers",
             experiments.adaptability,
+        ),
+        Plot(
+            "causes",
+            "Share of each cause among the wrong answers, per system and setting",
+            "a mixed setting and a metric of correct answers; gold and none for most causes",
+            wrong_answers.causes,
         ),
         Plot(
             "retrieval-vs-answer",
@@ -192,7 +206,7 @@ def find_plot(name: str) -> Plot:
     """Return the plot of a name; `ConfigError` if there is none."""
     if name in NOT_CHARTS:
         raise ConfigError(
-            f"plot {name}: the figure is no chart of results: {NOT_CHARTS[name]}; "
+            f"plot {name}: the figure is not a chart of results: {NOT_CHARTS[name]}; "
             "`ragstone plot --list` shows the plots",
             key="plot",
             value=name,
