@@ -42,7 +42,7 @@ def _safetensors(file: BinaryIO) -> int | None:
     tensors = [one for name, one in header.items() if name != "__metadata__"]
     if any(one["dtype"] in _PACKED for one in tensors):
         return None
-    return sum(math.prod(one["shape"]) for one in tensors)
+    return sum(int(math.prod(one["shape"])) for one in tensors)
 
 
 def _gguf(file: BinaryIO) -> int:

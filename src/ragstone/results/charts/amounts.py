@@ -18,7 +18,7 @@ def amounts_chart(what: str, counts: Mapping[str, int], n: int, *, unit: str = "
         n: number of all items; an item may be in several rows, or in none.
         unit: what an item is.
     """
-    values = []
+    values: list[Spec] = []
     for row, count in counts.items():
         low, high = share_interval(count, n)
         ends = {"mean": count / n, "low": low, "high": high}
@@ -27,10 +27,10 @@ def amounts_chart(what: str, counts: Mapping[str, int], n: int, *, unit: str = "
     axis = {"format": ".0%", "tickCount": 5, "title": f"share of {n:,} {unit}", "grid": False}
     scale = {"domain": [0, min(1.0, widest * 1.2)], "nice": False}
     x = {"type": "quantitative", "axis": axis, "scale": scale}
-    titles = {"row": "Value", "count": unit.capitalize(), "mean": "Share"}
-    shown = parts.tooltip({**titles, "low": "from", "high": "to", "n": "of"})
-    place = {"y": parts.row_axis()}
-    text = {"type": "text", "align": "left", "dx": 6, "fontSize": 11.5}
+    titles = {"row": "Value", "count": unit.capitalize(), "mean": "Share", "low": "from"}
+    shown = parts.tooltip({**titles, "high": "to", "n": "of"})
+    place: Spec = {"y": parts.row_axis()}
+    text: Spec = {"type": "text", "align": "left", "dx": 6, "fontSize": 11.5}
     layers = [
         parts.row_names(-22),
         {

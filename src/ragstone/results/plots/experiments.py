@@ -71,7 +71,7 @@ def text_weight(request: PlotRequest) -> Charts:
 def history(request: PlotRequest) -> Charts:
     """Yield a metric over the finished runs of each experiment."""
     metric = request.metrics[0] if request.metrics else None
-    chosen = {name: (request.where.get(name) or [None])[0] for name in ("system", "setting")}
+    chosen = {name: next(iter(request.where.get(name, ())), None) for name in ("system", "setting")}
     for name, results in request.experiments():
         records = finished_records(results.store, name)[-limits.HISTORY_RUNS :]
         passports = []

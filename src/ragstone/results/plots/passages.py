@@ -106,7 +106,7 @@ def _scores(request: PlotRequest, lines: Sequence[_Line], metric: str) -> list[S
 
 
 def _is(cell: Any, system: str, metric: str) -> bool:
-    return cell.system == system and cell.metric == metric
+    return bool(cell.system == system and cell.metric == metric)
 
 
 def _harmful(
@@ -155,7 +155,7 @@ def _mean(values: Mapping[str, float]) -> float:
 def _cost(request: PlotRequest, lines: Sequence[_Line], ticks: Sequence[int]) -> Charts:
     """Yield cost per answer where prices are known, and tokens of the prompt per answer."""
     measures = {"Cost per answer": "cost", "Prompt tokens per answer": "tokens_in"}
-    drawn = []
+    drawn: list[tuple[str, Spec]] = []
     for title, field in measures.items():
         points = []
         for line in lines:

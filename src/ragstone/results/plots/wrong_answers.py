@@ -17,12 +17,12 @@ def causes(request: PlotRequest) -> Iterator[tuple[str, Spec]]:
 
     By default the settings with mixed context are drawn.
     """
-    order = [cause.name for cause in CAUSES]
+    order: list[str] = [cause.name for cause in CAUSES]
     wanted = request.settings(mixed=True)
     for name, results in request.experiments():
         found = causes_of(results)
         wrong = {(one.system, one.setting): one.wrong for one in found.counts}
-        points = []
+        points: list[Spec] = []
         for one in found.shares:
             chosen = request.is_chosen(results, one.system, one.setting)
             if not chosen or one.setting not in wanted:
