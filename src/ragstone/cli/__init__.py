@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "diff": ("ragstone.cli.diff", "List what differs between two passports or experiments."),
     "history": ("ragstone.cli.history", "Show a metric over releases and dates."),
     "leaderboard": ("ragstone.cli.leaderboard", "Show one table over many experiments."),
+    "plot": ("ragstone.cli.plot", "Draw a chart by its name: a figure of a paper, or another."),
     "export": ("ragstone.cli.export", "Write results in the formats of other tools."),
     "rank": ("ragstone.cli.rank", "Score rankings against relevance judgements."),
     "score": ("ragstone.cli.score", "Score recorded answers against gold answers."),
