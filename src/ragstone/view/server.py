@@ -27,10 +27,10 @@ async def running(app: web.Application, port: int = 0) -> AsyncIterator[str]:
 
     Port 0 stands for a free one. Raises `ConfigError` if the port is in use or not allowed.
     """
-    runner = web.AppRunner(app, access_log=None, handle_signals=False)
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, HOST, port, shutdown_timeout=1.0)
+        site = web.TCPSite(runner, HOST, port)
         try:
             await site.start()
         except OSError as error:
