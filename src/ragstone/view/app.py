@@ -181,7 +181,7 @@ class _Server:
             return self._error(request, PageError(413, StateText(said)))
         except web.HTTPException:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a page must not end the server
             _LOG.exception("the page %s failed", request.path)
             said = f"The page could not be made: {type(error).__name__}."
             then = "The terminal of the server has the details. The other pages are not affected."
