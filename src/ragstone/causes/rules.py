@@ -47,6 +47,16 @@ class Decision:
     """The trial that would decide the cause; None for a cause that is decided."""
 
 
+_FARTHEST: Final = (
+    "retrieval_miss",
+    "ranking",
+    "reranking",
+    "query_rewriting",
+    "processing",
+    None,
+)
+"""The steps by how far a gold passage came. One that the gold rewrite brings into the context is
+near it, whatever other gold passages were not found."""
 _Rule = Callable[[Evidence], Decision | None]
 
 
@@ -89,9 +99,10 @@ def deciding_path(found: Evidence) -> tuple[CauseName | None, GoldPath]:
     One gold passage is enough, so the one that came farthest counts; if all are needed, the one
     that was lost first.
     """
-    steps: list[CauseName | None] = [*LOST, None]
     paths = [(lost_at(path, found), path) for path in found.gold]
-    return (min if found.all_needed else max)(paths, key=lambda pair: steps.index(pair[0]))
+    if found.all_needed:
+        return min(paths, key=lambda pair: (*LOST, None).index(pair[0]))
+    return max(paths, key=lambda pair: _FARTHEST.index(pair[0]))
 
 
 def gold_shown(found: Evidence) -> bool:
