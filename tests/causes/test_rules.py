@@ -99,7 +99,7 @@ def test_a_refinement_needs_a_cause_that_it_can_refine() -> None:
     assert decide(found(MISSED, sufficient=False)).cause == "retrieval_miss"
     assert decide(found(MISSED, **joined)).within == "retrieval_miss"
     assert decide(found(sufficient=False)).within == "undecided"
-    assert decide(found(SHOWN, **joined)).missing_trial is None
+    assert decide(found(SHOWN, **joined)).missing_trial == GOLD
 
 
 def test_one_gold_passage_is_enough_unless_all_are_needed() -> None:

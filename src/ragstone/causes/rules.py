@@ -44,7 +44,7 @@ class Decision:
     within: CauseName | None = None
     """The cause that this one refines."""
     missing_trial: str | None = None
-    """The trial that would decide the cause; None for a cause that is decided."""
+    """The trial that would decide the cause, or the one that it refines; None if it is decided."""
 
 
 _FARTHEST: Final = (
@@ -200,14 +200,14 @@ def _refined(decision: Decision, found: Evidence) -> Decision:
         return decision
     if found.right_with_neighbours:
         evidence = f"right if neighbouring passages are joined; {decision.evidence}"
-        return Decision("chunk_border", evidence, base.name)
+        return Decision("chunk_border", evidence, base.name, decision.missing_trial)
     if found.covered is not None and 0 < found.covered < 1:
         evidence = f"{found.covered:.0%} of the required facts; {decision.evidence}"
-        return Decision("incomplete", evidence, base.name)
+        return Decision("incomplete", evidence, base.name, decision.missing_trial)
     # A lost gold passage explains by itself why the context does not suffice.
     if found.sufficient is False and base.group != "retrieval":
         evidence = f"what was shown cannot answer the query; {decision.evidence}"
-        return Decision("insufficient_context", evidence, base.name)
+        return Decision("insufficient_context", evidence, base.name, decision.missing_trial)
     return decision
 
 
