@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from tests.fakes.made_results import made_results
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.view.app import make_app
 from ragstone.view.pages import PAGES
@@ -39,6 +40,40 @@ def test_requests_of_other_addresses_are_refused(tmp_path: Path) -> None:
                 assert "'nix'" in (await reply.json())["error"]["said"]
 
     asyncio.run(ask())
+
+
+def test_limits_of_a_page_and_of_a_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list has pages; a long value and a large form are errors that name the limit."""
+    monkeypatch.setattr(limits, "VIEW_ROWS", 2)
+    monkeypatch.setattr(limits, "VIEW_PARAMETER_CHARACTERS", 9)
+    monkeypatch.setattr(limits, "VIEW_POST_BYTES", 100)
+    for name in ("a", "b", "c"):
+        made_results(tmp_path / "store", name=name)
+
+    async def ask() -> None:
+        app = make_app(StoreView(tmp_path / "store"), PAGES)
+        async with running(app) as address, aiohttp.ClientSession() as session:
+            page = f"{address}experiments.json"
+            async with session.get(page) as reply:
+                found = await reply.json()
+                assert (len(found["experiments"]), found["total"]) == (2, 3)
+            async with session.get(f"{page}?q={10 * 'x'}") as reply:
+                assert reply.status == 400
+                assert "at most 9 characters" in (await reply.json())["error"]["then"]
+
+    asyncio.run(ask())
+
+
+def test_results_used_last_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal results are the same object until others need the room."""
+    monkeypatch.setattr(limits, "VIEW_HELD_PREDICTIONS", 1)
+    for name in ("a", "b"):
+        made_results(tmp_path / "store", name=name)
+    view = StoreView(tmp_path / "store")
+    first = view.results("a")
+    assert view.results("a") is first
+    view.results("b")
+    assert view.results("a") is not first
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:

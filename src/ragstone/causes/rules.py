@@ -44,9 +44,19 @@ class Decision:
     within: CauseName | None = None
     """The cause that this one refines."""
     missing_trial: str | None = None
-    """The trial that would decide the cause; None for a cause that is decided."""
+    """The trial that would decide the cause, or the one that it refines; None if it is decided."""
 
 
+_FARTHEST: Final = (
+    "retrieval_miss",
+    "ranking",
+    "reranking",
+    "query_rewriting",
+    "processing",
+    None,
+)
+"""The steps by how far a gold passage came. One that the gold rewrite brings into the context is
+near it, whatever other gold passages were not found."""
 _Rule = Callable[[Evidence], Decision | None]
 
 
@@ -89,9 +99,10 @@ def deciding_path(found: Evidence) -> tuple[CauseName | None, GoldPath]:
     One gold passage is enough, so the one that came farthest counts; if all are needed, the one
     that was lost first.
     """
-    steps: list[CauseName | None] = [*LOST, None]
     paths = [(lost_at(path, found), path) for path in found.gold]
-    return (min if found.all_needed else max)(paths, key=lambda pair: steps.index(pair[0]))
+    if found.all_needed:
+        return min(paths, key=lambda pair: (*LOST, None).index(pair[0]))
+    return max(paths, key=lambda pair: _FARTHEST.index(pair[0]))
 
 
 def gold_shown(found: Evidence) -> bool:
@@ -189,14 +200,14 @@ def _refined(decision: Decision, found: Evidence) -> Decision:
         return decision
     if found.right_with_neighbours:
         evidence = f"right if neighbouring passages are joined; {decision.evidence}"
-        return Decision("chunk_border", evidence, base.name)
+        return Decision("chunk_border", evidence, base.name, decision.missing_trial)
     if found.covered is not None and 0 < found.covered < 1:
         evidence = f"{found.covered:.0%} of the required facts; {decision.evidence}"
-        return Decision("incomplete", evidence, base.name)
+        return Decision("incomplete", evidence, base.name, decision.missing_trial)
     # A lost gold passage explains by itself why the context does not suffice.
     if found.sufficient is False and base.group != "retrieval":
         evidence = f"what was shown cannot answer the query; {decision.evidence}"
-        return Decision("insufficient_context", evidence, base.name)
+        return Decision("insufficient_context", evidence, base.name, decision.missing_trial)
     return decision
 
 

@@ -34,13 +34,10 @@ def command(*, store: Path, port: int, no_browser: bool, otlp: bool) -> None:
       ragstone view my-store --port 0 --no-browser
       ragstone view my-store --otlp
     """
-    from ragstone.core.environment import require
-    from ragstone.view.store_view import StoreView
-
-    require("ragstone view", "view", "duckdb")
     from ragstone.view.app import make_app
     from ragstone.view.pages import ACTIONS, PAGES
     from ragstone.view.server import serve
+    from ragstone.view.store_view import StoreView
 
     if otlp:
         store.mkdir(parents=True, exist_ok=True)

@@ -245,9 +245,6 @@ MAX_RANKED_SYSTEMS: Final = 16
 SHOWN_FLIPPED_QUERIES: Final = 2
 """Flipped queries with their texts in the terminal, per direction; JSON and HTML have all."""
 SHOWN_FLIPPED_PAIRS: Final = 3  # Pairs of systems whose flipped queries the terminal shows.
-SHOWN_WRONG_ANSWERS: Final = 40  # Wrong answers with their causes in the terminal; JSON has all.
-SHOWN_EVIDENCE_CHARACTERS: Final = 160
-"""The evidence of a cause in the terminal; reasons of failures can be pages long."""
 REPORT_FLIPPED_QUERIES: Final = 500  # Flipped queries on the page of a comparison; JSON has all.
 REPORT_TEXT_CHARACTERS: Final = 4000
 """A query, gold answer or answer on that page; a longer one is cut, with a note."""

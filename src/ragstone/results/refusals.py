@@ -25,6 +25,7 @@ CONFIDENCE: Final = "confidence"
 """Name of a metric of your own that orders the answers of a curve, in place of the confidence that
 the system states."""
 UNANSWERABLE: Final = "unanswerable"
+_NEGATIVE: Final = frozenset({"false", "no", "0"})
 ANSWERABLE: Final = frozenset({"answerable", "partial", ""})
 """Values of the label `answerability` whose queries should be answered."""
 
@@ -137,8 +138,17 @@ def _confidence(trial: TrialResults, query_ids: Iterable[str]) -> list[float | N
 
 
 def answerability(query: Query) -> str:
-    """Return the label `answerability` of a query in lower case; "" without one."""
-    return str(query.labels.get("answerability", "")).lower()
+    """Return the label `answerability` of a query in lower case; "" without one.
+
+    A label `answerable` with a negative value counts as unanswerable.
+
+    >>> answerability(Query("q", "?", labels={"answerable": False}))
+    'unanswerable'
+    """
+    if "answerability" not in query.labels:
+        negative = str(query.labels.get("answerable", "")).lower() in _NEGATIVE
+        return UNANSWERABLE if negative else ""
+    return str(query.labels["answerability"]).lower()
 
 
 def refusals_document(results: StoredResults) -> list[dict[str, Any]]:

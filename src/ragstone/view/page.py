@@ -50,7 +50,7 @@ class ViewAction:
     """A button of a page: a POST with the values of a form.
 
     A form carries the hidden fields `token` and `basis` (`form_fields` in the templates). A form of
-    an earlier server, or one whose `basis` is no longer that of `basis_of`, does nothing; the page
+    an earlier server, or one whose `basis` differs from that of `basis_of`, does nothing; the page
     that is shown instead has all its values and a button that sends them again.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Final
 
 from ragstone.causes.order import BY_NAME
 from ragstone.core import limits
@@ -14,6 +15,9 @@ from ragstone.results.causes.sought import nothing_to_find, unsought
 from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import ABSENT, interval_text, number, shorten
+
+_SHOWN: Final = 40
+"""Wrong answers in the terminal; JSON has all."""
 
 
 def causes_text(results: StoredResults, found: FoundCauses) -> str:
@@ -113,8 +117,8 @@ def _wrong(queries: Sequence[QueryCause]) -> TextTable:
 
 def _table(headers: list[str], lines: Sequence[Sequence[str]], title: str) -> TextTable:
     shown = [
-        [shorten(" ".join(cell.split()), limits.SHOWN_EVIDENCE_CHARACTERS) for cell in line]
-        for line in islice(lines, limits.SHOWN_WRONG_ANSWERS)
+        [shorten(" ".join(cell.split()), limits.REASON_CHARACTERS) for cell in line]
+        for line in islice(lines, _SHOWN)
     ]
     rest = len(lines) - len(shown)
     below = (
