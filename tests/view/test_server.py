@@ -12,6 +12,7 @@ from tests.fakes.made_results import made_results
 from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.view.app import make_app
+from ragstone.view.page import ViewAction
 from ragstone.view.pages import PAGES
 from ragstone.view.security import POLICY
 from ragstone.view.server import running
@@ -50,13 +51,18 @@ def test_limits_of_a_page_and_of_a_form(tmp_path: Path, monkeypatch: pytest.Monk
     for name in ("a", "b", "c"):
         made_results(tmp_path / "store", name=name)
 
+    action = ViewAction("/act", lambda _view, _values: pytest.fail("it must not run"))
+
     async def ask() -> None:
-        app = make_app(StoreView(tmp_path / "store"), PAGES)
+        app = make_app(StoreView(tmp_path / "store"), PAGES, [action])
         async with running(app) as address, aiohttp.ClientSession() as session:
             page = f"{address}experiments.json"
             async with session.get(page) as reply:
                 found = await reply.json()
                 assert (len(found["experiments"]), found["total"]) == (2, 3)
+            async with session.post(f"{address}act", data={"text": 200 * "x"}) as reply:
+                assert reply.status == 413
+                assert "larger than 100 bytes" in await reply.text()
             async with session.get(f"{page}?q={10 * 'x'}") as reply:
                 assert reply.status == 400
                 assert "at most 9 characters" in (await reply.json())["error"]["then"]

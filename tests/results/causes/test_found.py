@@ -12,7 +12,8 @@ from tests.fakes.made_results import made_results
 
 from ragstone.causes.order import BESIDE, VULNERABLE
 from ragstone.errors import ConfigError
-from ragstone.results.causes.found import FoundCauses, causes_document, causes_of
+from ragstone.results.causes.document import causes_document
+from ragstone.results.causes.found import FoundCauses, causes_of
 from ragstone.results.causes.text import causes_text
 from ragstone.results.results import Results
 

@@ -16,7 +16,7 @@ from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import ABSENT, interval_text, number, shorten
 
-_SHOWN: Final = 40
+_ROWS: Final = 40
 """Wrong answers in the terminal; JSON has all."""
 
 
@@ -118,7 +118,7 @@ def _wrong(queries: Sequence[QueryCause]) -> TextTable:
 def _table(headers: list[str], lines: Sequence[Sequence[str]], title: str) -> TextTable:
     shown = [
         [shorten(" ".join(cell.split()), limits.REASON_CHARACTERS) for cell in line]
-        for line in islice(lines, _SHOWN)
+        for line in islice(lines, _ROWS)
     ]
     rest = len(lines) - len(shown)
     below = (
