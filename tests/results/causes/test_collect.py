@@ -80,7 +80,7 @@ def test_the_first_search_at_which_gold_was_lost(tmp_path: Path) -> None:
         {"_id": q, "text": f"When, {q}?", "answers": ["1912"], "hops": 2}
         for q in ("never", "left", "shown", "unknown", "first")
     ]
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"query_id": "never", "answer": "1900", "steps": [hop("a", "c"), hop("c")]},
         {
             "query_id": "left",
