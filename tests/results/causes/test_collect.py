@@ -76,11 +76,11 @@ def hop(*passages: str) -> dict[str, Any]:
 
 def test_the_first_search_at_which_gold_was_lost(tmp_path: Path) -> None:
     """Two passages are needed together: one was never found, or was found and left out."""
-    queries = [
+    queries: list[dict[str, Any]] = [
         {"_id": q, "text": f"When, {q}?", "answers": ["1912"], "hops": 2}
         for q in ("never", "left", "shown", "unknown", "first")
     ]
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"query_id": "never", "answer": "1900", "steps": [hop("a", "c"), hop("c")]},
         {
             "query_id": "left",
@@ -139,12 +139,12 @@ def test_repeats_that_differ_are_chance(tmp_path: Path) -> None:
 
 def test_a_right_refusal_is_not_wrong(tmp_path: Path) -> None:
     """Unanswerable queries: refused is right, answered is wrong, whatever the gold answer is."""
-    queries = [
+    queries: list[dict[str, Any]] = [
         {"_id": "declined", "text": "When?", "answers": ["no answer"], "answerable": False},
         {"_id": "given", "text": "Who?", "answers": [], "answerability": "UNANSWERABLE"},
         {"_id": "bare", "text": "Where?", "answers": []},
     ]
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"query_id": "declined", "answer": "I don't know.", "contexts": []},
         {"query_id": "given", "answer": "Ada Brown", "contexts": []},
         {"query_id": "bare", "answer": "Leeds", "contexts": []},

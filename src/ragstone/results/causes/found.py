@@ -133,8 +133,12 @@ class FoundCauses:
         def kept(one: Any) -> bool:
             return system in (None, one.system) and setting in (None, one.setting)
 
-        parts = (self.shares, self.queries, self.marks, self.counts)
-        return FoundCauses(*(tuple(filter(kept, part)) for part in parts))
+        return FoundCauses(
+            shares=tuple(filter(kept, self.shares)),
+            queries=tuple(filter(kept, self.queries)),
+            marks=tuple(filter(kept, self.marks)),
+            counts=tuple(filter(kept, self.counts)),
+        )
 
 
 def causes_of(results: StoredResults) -> FoundCauses:
