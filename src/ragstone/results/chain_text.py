@@ -9,11 +9,16 @@ from ragstone.causes.evidence import GoldPath
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results.chain import QueryChain, SettingAnswer
+from ragstone.results.influence import AnswerInfluence
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import ABSENT, shorten
 
 
-def chains_document(results: StoredResults, chains: Sequence[QueryChain]) -> dict[str, Any]:
+def chains_document(
+    results: StoredResults,
+    chains: Sequence[QueryChain],
+    influence: AnswerInfluence | None = None,
+) -> dict[str, Any]:
     """Return a query and its chains as plain data (`ragstone why --json`)."""
     query = results.queries[chains[0].query_id]
     return {
@@ -23,10 +28,15 @@ def chains_document(results: StoredResults, chains: Sequence[QueryChain]) -> dic
         "history": [[message.role, message.text] for message in query.history],
         "gold_answers": list(query.gold_answers),
         "chains": [chain.to_dict() for chain in chains],
+        **({} if influence is None else {"influence": influence.to_dict()}),
     }
 
 
-def chains_text(results: StoredResults, chains: Sequence[QueryChain]) -> str:
+def chains_text(
+    results: StoredResults,
+    chains: Sequence[QueryChain],
+    influence: AnswerInfluence | None = None,
+) -> str:
     """Return a query and its chains as text."""
     query = results.queries[chains[0].query_id]
     head = [
@@ -36,7 +46,8 @@ def chains_text(results: StoredResults, chains: Sequence[QueryChain]) -> str:
         f"Gold answers: {' | '.join(query.gold_answers) or 'none'}",
     ]
     blocks = ("\n".join(map(str, _lines(results, chain))) for chain in chains)
-    return _printable("\n\n".join(["\n".join(head), *blocks]))
+    more = [] if influence is None else [str(influence)]
+    return _printable("\n\n".join(["\n".join(head), *blocks, *more]))
 
 
 def _printable(text: str) -> str:
