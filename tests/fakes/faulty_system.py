@@ -103,6 +103,13 @@ class Reader:
         return Prediction(q, "in winter [1]" if right else f"in autumn {self.name}")
 """
 
+SEARCH: Final = {
+    "retriever": "parts.py:Finder",
+    "reranker": "parts.py:Mover",
+    "processor": "parts.py:Cutter",
+}
+"""The parts of a system that bring its context."""
+
 
 def passages(kind: str) -> Iterator[dict[str, Any]]:
     """Yield a gold passage and seven others, all of one document."""
@@ -139,17 +146,12 @@ def faulty(folder: Path, code: str = PARTS, **changes: Any) -> Results:
     lines(folder / "set/corpus.jsonl", [p for kind in kinds for p in passages(kind)])
     judged = "".join(f"{kind}\t{kind}-gold\t{int(kind != 'answered')}\n" for kind in kinds)
     (folder / "set/qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", "utf-8")
-    parts = {
-        "retriever": "parts.py:Finder",
-        "reranker": "parts.py:Mover",
-        "processor": "parts.py:Cutter",
-    }
     file = {
         "data": "set",
         "systems": {
-            "a": {**parts, "generator": "parts.py:Reader(name=a)"},
-            "b": {**parts, "generator": "parts.py:Reader(name=b)"},
-            "rewriter": {**parts, "query_former": "rewrite"},
+            "a": {**SEARCH, "generator": "parts.py:Reader(name=a)"},
+            "b": {**SEARCH, "generator": "parts.py:Reader(name=b)"},
+            "rewriter": {**SEARCH, "query_former": "rewrite"},
         },
         "settings": ["none", "gold", "retrieved(3)", "neighbours(3)"],
         "metrics": ["Match", "refusal", "R@3"],

@@ -37,7 +37,7 @@ SUFFICIENT: Final = "the judge sufficient-context"
 NUGGETS: Final = "the judge nuggets"
 QRELS: Final = "gold passages (qrels)"
 REPEATS: Final = "repeats"
-SYSTEMS: Final = "another system with another generator"
+SYSTEMS: Final = "another system with another generator, or the gold passages for the data doctor"
 
 
 @dataclass(frozen=True, slots=True)

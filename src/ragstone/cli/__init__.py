@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "run": ("ragstone.cli.run", "Run or resume an experiment."),
     "plan": ("ragstone.cli.plan", "Plan an experiment: how many queries show a difference."),
     "show": ("ragstone.cli.show", "Show an experiment's tables in the terminal."),
+    "why": ("ragstone.cli.why", "Show how one query was answered, and why it is wrong."),
     "report": ("ragstone.cli.report", "Write an experiment's report as one HTML file."),
     "passport": ("ragstone.cli.passport", "Write everything behind the numbers as one JSON file."),
     "verify": ("ragstone.cli.verify", "Compute the numbers of a passport again."),

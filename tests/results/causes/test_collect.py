@@ -144,7 +144,7 @@ def test_a_right_refusal_is_not_wrong(tmp_path: Path) -> None:
         {"_id": "given", "text": "Who?", "answers": [], "answerability": "UNANSWERABLE"},
         {"_id": "bare", "text": "Where?", "answers": []},
     ]
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"query_id": "declined", "answer": "I don't know.", "contexts": []},
         {"query_id": "given", "answer": "Ada Brown", "contexts": []},
         {"query_id": "bare", "answer": "Leeds", "contexts": []},

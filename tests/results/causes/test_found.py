@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.faulty_system import FAULTS, PARTS, faulty
+from tests.fakes.faulty_system import FAULTS, PARTS, SEARCH, faulty
 from tests.fakes.made_results import made_results
 
+import ragstone
 from ragstone.causes.order import BESIDE, VULNERABLE
 from ragstone.errors import ConfigError
+from ragstone.experiment.counterfactuals import Counterfactual, ask_counterfactuals
 from ragstone.results.causes.document import causes_document
 from ragstone.results.causes.found import FoundCauses, causes_of
 from ragstone.results.causes.text import causes_text
@@ -175,3 +177,33 @@ def test_wrong_answers_in_the_terminal_are_limited(tmp_path: Path) -> None:
     assert len(found.queries) > 40
     more = f"and {len(found.queries) - 40} more: choose with --system and --setting"
     assert more in causes_text(results, found)
+
+
+def test_deciding_counterfactuals_decide_causes(tmp_path: Path) -> None:
+    """Trials that were asked later count as those of the run, for the queries that they ask."""
+    results = faulty(
+        tmp_path,
+        systems={"a": {**SEARCH, "generator": "parts.py:Reader"}},
+        settings=["retrieved(3)"],
+    )
+    open_ones = ("distracted", "misread", "known", "border")
+    before = causes_of(results)
+    assert before.missing == {"the setting gold": 4}
+    experiment = ragstone.load_experiment(tmp_path / "e.yaml")
+    settings = ("none", "gold", "neighbours(3)")
+    wanted = [
+        Counterfactual(open_ones, settings, purpose="deciding"),
+        Counterfactual(
+            ("rewrite",), ("retrieved(3)",), parts={"query_former": "rewrite"}, purpose="deciding"
+        ),
+        Counterfactual(("failed",), settings, purpose="exploratory"),
+    ]
+    ask_counterfactuals(experiment, wanted)
+
+    after = causes_of(Results.load(results.store, results.name))
+    for kind in (*open_ones, "rewrite"):
+        one = after.find(kind, "a", "retrieved(3)")
+        assert one is not None
+        assert (one.cause, one.within) == FAULTS[kind]
+    assert [count.wrong for count in after.counts] == [count.wrong for count in before.counts]
+    assert {one.setting for one in after.queries} == {"retrieved(3)"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from ragstone.causes.order import BY_NAME
+from ragstone.causes.order import BY_NAME, CAUSES
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results.causes.found import CauseCounts, CauseShare, FoundCauses, QueryCause
@@ -56,7 +56,7 @@ def _shares(results: StoredResults, found: FoundCauses) -> TextTable:
             head = [*trial, _answers(count)] if not place else ["", "", ""]
             rows.append([*head, *_share(one)])
         if not mine:
-            rows.append([*trial, _answers(count), ABSENT, 0, ABSENT, "no wrong answer"])
+            rows.append([*trial, _answers(count), ABSENT, 0, ABSENT])
     rule = results.correctness
     title = f"Causes of wrong answers ({rule}; share of the wrong answers [95 % interval])"
     left = [
@@ -64,10 +64,12 @@ def _shares(results: StoredResults, found: FoundCauses) -> TextTable:
         for one in found.counts
         if one.left_out
     ]
-    refined = any(BY_NAME[one.cause].refines for one in found.shares)
-    below = ["of which: counted under the cause that it refines, too"] if refined else []
-    headers = ["system", "setting", "wrong", "cause", "n", "share", "meaning"]
-    return TextTable(headers, rows, title, below=[*below, *left])
+    named = {one.cause for one in found.shares}
+    meanings = [f"  {one.name}: {one.meaning}" for one in CAUSES if one.name in named]
+    if any(BY_NAME[name].refines for name in named):
+        meanings.append("  of which: counted under the cause that it refines, too")
+    headers = ["system", "setting", "wrong", "cause", "n", "share"]
+    return TextTable(headers, rows, title, below=[*left, *meanings])
 
 
 def _answers(count: CauseCounts) -> str:
@@ -77,7 +79,7 @@ def _answers(count: CauseCounts) -> str:
 def _share(one: CauseShare) -> list[object]:
     cause = BY_NAME[one.cause]
     name = f"of which {cause.name}" if cause.refines else cause.name
-    return [name, one.n, f"{number(one.share)}{interval_text(one.interval)}", cause.meaning]
+    return [name, one.n, f"{number(one.share)}{interval_text(one.interval)}"]
 
 
 def _gains(results: StoredResults, found: FoundCauses) -> TextTable | None:
