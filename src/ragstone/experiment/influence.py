@@ -12,7 +12,7 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.counterfactuals import (
     Counterfactual,
     ask_counterfactuals,
-    plan_counterfactual,
+    calls_of,
 )
 from ragstone.results.chain import QueryChain
 from ragstone.results.influence import AnswerInfluence, ContextAnswers, PassageInfluence
@@ -54,7 +54,7 @@ def ask_influence(
     left, made, reason = max_calls, 0, ""
     with contextlib.nullcontext(calls) if calls else experiment.open_calls() as opened:
         for wanted in _wanted(experiment, chain, shown, repeats):
-            planned = plan_counterfactual(experiment, wanted, opened).calls
+            planned = calls_of(experiment, wanted, opened)
             if planned > left:
                 reason = f"the maximum of {max_calls} calls does not suffice"
                 break
@@ -85,7 +85,7 @@ def planned_calls(experiment: Experiment, chain: QueryChain, repeats: int | None
     """Return the maximum number of calls of `ask_influence`; nothing is asked."""
     wanted = _wanted(experiment, chain, _shown(chain), repeats)
     with experiment.open_calls() as opened:
-        return sum(plan_counterfactual(experiment, one, opened).calls for one in wanted)
+        return sum(calls_of(experiment, one, opened) for one in wanted)
 
 
 def _shown(chain: QueryChain) -> tuple[ContextPassage, ...]:
