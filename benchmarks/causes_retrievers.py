@@ -21,6 +21,11 @@ SETTING = "retrieved(3)"
 LOST = ("retrieval_miss", "ranking")
 
 
+def bracketed(interval: tuple[float, float] | None, form: str) -> str:
+    """Return an interval in brackets, or a hyphen."""
+    return "-" if interval is None else f"[{interval[0]:{form}}, {interval[1]:{form}}]"
+
+
 def print_causes(results: StoredResults) -> None:
     """Print the causes under the setting that retrieves, as in docs/causes.md."""
     found = causes_of(results)
@@ -28,8 +33,7 @@ def print_causes(results: StoredResults) -> None:
     print("| system, wrong answers | of | cause | n | share |\n| --- | ---: | --- | ---: | --- |")
     for one in found.shares:
         if one.setting == SETTING:
-            low, high = one.interval
-            share = f"{one.share:.3f} [{low:.3f}, {high:.3f}]"
+            share = f"{one.share:.3f} {bracketed(one.interval, '.3f')}"
             print(f"| {one.system} | {wrong[one.system]} | {one.cause} | {one.n} | {share} |")
 
 
@@ -47,8 +51,8 @@ def print_gains(results: StoredResults) -> None:
     ):
         ids = list(before)
         pairs = paired_difference([before[q] for q in ids], [after[q] for q in ids])
-        low, high = pairs.interval
-        print(f"| {name} | {pairs.n} | {pairs.difference:+.3f} [{low:+.3f}, {high:+.3f}] |")
+        gain = f"{pairs.difference:+.3f} {bracketed(pairs.interval, '+.3f')}"
+        print(f"| {name} | {pairs.n} | {gain} |")
 
 
 def main() -> None:

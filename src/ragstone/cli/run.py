@@ -20,10 +20,11 @@ from ragstone.cli.options import (
 from ragstone.results.wording import TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ragstone.calls.client import Calls
     from ragstone.experiment.campaign import Campaign
+    from ragstone.results.results import Results
     from ragstone.statistics.adaptive import AdaptiveRules
 
 ALL: Final = "*"
@@ -119,6 +120,11 @@ def _is_no_name(argument: str) -> bool:
     help="Request failed calls and unreadable replies of earlier runs again (default), or keep "
     "them: steps with failed items then count as finished.",
 )
+@click.option(
+    "--track",
+    type=click.Choice(["mlflow", "wandb"]),
+    help="Keep parameters, numbers, report and passport in this experiment tracker.",
+)
 @json_option
 def command(
     *,
@@ -140,6 +146,7 @@ def command(
     adaptive: bool,
     share: float | None,
     margin: float | None,
+    track: str | None,
 ) -> None:
     """Run or resume the experiment of a YAML file.
 
@@ -157,35 +164,39 @@ def command(
       ragstone run campaign.yaml --budget 20 --max-hours 8
       ragstone run campaign.yaml#nq
       ragstone run campaign.yaml --adaptive --share 0.2
+      ragstone run my.yaml --track mlflow
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core.progress import shown_by
     from ragstone.experiment.load import load_campaign
 
-    _check_options(
-        plan=plan, sample_calls=sample_calls, only=only, fresh=fresh, keep=reuse or replay
-    )
+    _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not (plan or only))
     sample = {"sample.limit": limit, "sample.seed": seed}
-    given = [f"{key}={value}" for key, value in sample.items() if value is not None]
+    given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
-    options: Any = {"reuse": reuse, "fresh": None if ALL in fresh else fresh}
-    options["trust_code"] = trust_code
+    options: Any = {"reuse": reuse, "trust_code": trust_code}
+    options["fresh"] = None if ALL in fresh else fresh
     limits: Any = {"budget": budget, "max_hours": max_hours, "offline": offline}
     calls = loaded.open_calls(replay_only=replay, retry_failed=retry_failed, **limits)
     with calls, shown_by(open_bar):
         if plan:
-            with output_quiet():
-                planned = loaded.plan(calls, sample_calls=sample_calls or 0, **options)
-            print_result(planned.document, planned.text)
+            _print_plan(loaded, calls, sample_calls or 0, options)
         else:
-            _run(loaded, calls, only, rules, options)
+            keep = _tracking(track) if track else print_results
+            keep(_run(loaded, calls, only, rules, options))
+
+
+def _print_plan(loaded: Campaign, calls: Calls, sample_calls: int, options: Any) -> None:
+    with output_quiet():
+        planned = loaded.plan(calls, sample_calls=sample_calls, **options)
+    print_result(planned.document, planned.text)
 
 
 def _run(
     loaded: Campaign, calls: Calls, only: Sequence[str], rules: AdaptiveRules | None, options: Any
-) -> None:
-    """Run everything, in rounds if there are rules for them, and print the results."""
+) -> Sequence[Results]:
+    """Run everything, in rounds if there are rules for them, and return the results."""
     from ragstone.experiment.adaptive import AdaptiveRun
     from ragstone.experiment.freshness import Freshness
 
@@ -196,7 +207,21 @@ def _run(
             wish = Freshness(options["reuse"], options["fresh"])
             adaptive = AdaptiveRun(loaded, calls, rules, wish, trust_code=options["trust_code"])
             results = adaptive.run()
-    print_results(results)
+    return results
+
+
+def _tracking(name: str) -> Callable[[Sequence[Results]], None]:
+    """Return what prints results and keeps them in a tracker, which is reached at once."""
+    from ragstone.results.trackers.base import open_tracker, track
+
+    tracker = open_tracker(name)
+
+    def keep(results: Sequence[Results]) -> None:
+        print_results(results)
+        for line in track(tracker, results):
+            click.echo(f"Tracked: {line}", err=True)
+
+    return keep
 
 
 def _rules(
@@ -216,9 +241,10 @@ def _rules(
 
 
 def _check_options(
+    track: str | None,
+    sample_calls: int | None,
     *,
     plan: bool,
-    sample_calls: int | None,
     only: tuple[str, ...],
     fresh: tuple[str, ...],
     keep: bool,
@@ -226,6 +252,8 @@ def _check_options(
     """Raise an error for options that exclude each other."""
     if sample_calls and not plan:
         raise click.UsageError("--sample-calls needs --plan")
+    if track and (plan or only):
+        raise click.UsageError("--track keeps whole results; leave out --plan and --only")
     if only and plan:
         raise click.UsageError("--plan lists all steps; leave out --only")
     if fresh and keep:

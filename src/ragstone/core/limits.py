@@ -280,6 +280,9 @@ SHOWN_DIFFERENCES: Final = 20
 """Numbers of one cause, or of one category, that `verify` and `diff` print; JSON has all."""
 SHOWN_DIFFERING_CHARACTERS: Final = 24
 """Characters of a value that differs: enough of a digest to tell it from others."""
+TRACKED_CHARACTERS: Final = 500  # Characters of a parameter: what every MLflow keeps.
+TRACKER_SECONDS: Final = 20  # For a tracker to be reached before a run.
+TRACKED_BATCH: Final = 100  # Parameters or numbers of one request: the most that MLflow takes.
 SHOWN_DIFFERING_ANSWERS: Final = 20
 """Answers per metric in `ragstone score --explain`; `--json` prints all."""
 HELP_COLUMNS: Final = 100  # Width of help texts; longer lines are hard to read.

@@ -1,0 +1,1 @@
+"""Trackers: results of an experiment as a run of an experiment tracker."""

@@ -1,0 +1,43 @@
+"""The trackers by name, and what each can do."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from ragstone.results.reader import StoredResults
+from ragstone.results.trackers.tracked_run import TrackedRun, tracked_run
+
+TRACKERS: Final[Mapping[str, str]] = {
+    "mlflow": "ragstone.results.trackers.mlflow:MLflow",
+    "wandb": "ragstone.results.trackers.wandb:WeightsAndBiases",
+}
+"""Name -> "module:Class"."""
+
+
+class Tracker(Protocol):
+    """An experiment tracker that was reached."""
+
+    def log(self, run: TrackedRun) -> str:
+        """Keep a run, in place of an earlier one with the same key; return where it is."""
+
+
+def open_tracker(name: str) -> Tracker:
+    """Return a tracker that can be reached.
+
+    Raises:
+        MissingDependency: its package is not installed.
+        ConfigError: it cannot be reached; nothing was sent.
+    """
+    module, _, kind = TRACKERS[name].partition(":")
+    tracker: Tracker = getattr(importlib.import_module(module), kind)()
+    return tracker
+
+
+def track(tracker: Tracker, every: Sequence[StoredResults]) -> list[str]:
+    """Keep the results of experiments in a tracker and return where each is."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [tracker.log(tracked_run(results, Path(folder))) for results in every]

@@ -1,0 +1,87 @@
+"""MLflow: runs on its server, or in a file of this folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from ragstone.core import limits
+from ragstone.core.environment import require
+from ragstone.errors import ConfigError
+from ragstone.results.trackers.tracked_run import TrackedRun
+
+_LOCAL: Final = "sqlite:///mlflow.db"
+_KEY: Final = "ragstone.results"
+_QUIET: Final = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
+
+
+class MLflow:
+    """The tracking server of `MLFLOW_TRACKING_URI`, by default the file `mlflow.db`.
+
+    MLflow's own telemetry is off.
+
+    Raises:
+        MissingDependency: MLflow is not installed.
+        ConfigError: the server cannot be reached.
+    """
+
+    def __init__(self) -> None:
+        os.environ.update({key: os.environ.get(key, value) for key, value in _QUIET.items()})
+        require("--track mlflow", "mlflow", "mlflow", "sqlalchemy")
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+
+        address = os.environ.get("MLFLOW_TRACKING_URI") or _LOCAL
+        self.address = _without_password(address)
+        try:
+            self.client = MlflowClient(tracking_uri=address)
+            self.client.search_experiments(max_results=1)
+        except MlflowException:
+            raise ConfigError(
+                f"MLflow cannot be reached at {self.address}; check MLFLOW_TRACKING_URI",
+                value=self.address,
+            ) from None
+
+    def log(self, run: TrackedRun) -> str:
+        """Keep a run in the experiment of its name; a run of equal results is written again."""
+        from mlflow.entities import Metric, Param
+
+        experiment = self._experiment(run.experiment)
+        run_id = self._run(experiment, run)
+        now = int(time.time() * 1000)
+        parameters = [Param(key, value) for key, value in run.parameters.items()]
+        numbers = [Metric(name, value, now, 0) for name, value in run.numbers.items()]
+        most = limits.TRACKED_BATCH
+        for start in range(0, len(parameters), most):
+            self.client.log_batch(run_id, params=parameters[start : start + most])
+        for start in range(0, len(numbers), most):
+            self.client.log_batch(run_id, metrics=numbers[start : start + most])
+        for path in run.files:
+            self.client.log_artifact(run_id, str(path))
+        self.client.set_terminated(run_id)
+        return f"MLflow run {run_id} of experiment {run.experiment!r} in {self.address}"
+
+    def _experiment(self, name: str) -> str:
+        found = self.client.get_experiment_by_name(name)
+        created: str = found.experiment_id if found else self.client.create_experiment(name)
+        return created
+
+    def _run(self, experiment: str, run: TrackedRun) -> str:
+        """Return the id of the run of equal results, or of a new one."""
+        same: Any = self.client.search_runs([experiment], f"tags.`{_KEY}` = '{run.key}'")
+        if not same:
+            same = [self.client.create_run(experiment, tags={_KEY: run.key}, run_name=run.name)]
+        run_id: str = same[0].info.run_id
+        return run_id
+
+
+def _without_password(address: str) -> str:
+    """Return an address without the name and the password in it.
+
+    >>> _without_password("https://me:secret@tracker.example/mlflow")
+    'https://tracker.example/mlflow'
+    """
+    place = urlsplit(address).netloc
+    return address.replace(place, place.rpartition("@")[2], 1)
