@@ -53,7 +53,7 @@ _SHOWN_IDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DecidedChange:
     """The cause of one change, and what it was decided by."""
 
     cause: ChangeCause
@@ -86,73 +86,77 @@ class Side:
     """What identifies the generator, without its prompt."""
 
 
-def cause_of_change(a: Side, b: Side, outcome: Outcome) -> Change:
+def cause_of_change(a: Side, b: Side, outcome: Outcome) -> DecidedChange:
     """Return why the value of a query is better or worse in `b` than in `a`.
 
     >>> a = Side(gold=frozenset({"g"}), candidates=("x", "g"), shown=("x",))
     >>> b = Side(gold=frozenset({"g"}), candidates=("g", "x"), shown=("g",))
     >>> cause_of_change(a, b, "better")
-    Change(cause='now_shown', evidence='g: rank 2 before, rank 1 now')
+    DecidedChange(cause='now_shown', evidence='g: rank 2 before, rank 1 now')
     """
     found = next(_before_context(a, b), None)
     if found is not None:
         return found
     if a.shown is None or b.shown is None:
         if _same_answer(a, b):
-            return Change("scoring", "the answers are equal")
-        return Change("undecided", "what was shown is not known")
+            return DecidedChange("scoring", "the answers are equal")
+        return DecidedChange("undecided", "what was shown is not known")
     return _context_change(a, b, outcome) or _reader_change(a, b)
 
 
-def cause_of_ranking_change(a: Side, b: Side) -> Change:
+def cause_of_ranking_change(a: Side, b: Side) -> DecidedChange:
     """Return why the value of a ranking differs, from the places of gold passages in it.
 
     >>> a, b = (Side(gold=frozenset({"g"}), candidates=ids) for ids in (("g", "x"), ("x", "g")))
     >>> cause_of_ranking_change(a, b)
-    Change(cause='order_changed', evidence='g: rank 1 before, rank 2 now')
+    DecidedChange(cause='order_changed', evidence='g: rank 1 before, rank 2 now')
     """
     if a.gold != b.gold and None not in (a.gold, b.gold):
-        return Change("label", "the gold passages differ")
+        return DecidedChange("label", "the gold passages differ")
     gold = _gold(a, b)
     before, after = (side.candidates for side in (a, b))
     if before is None or after is None or not gold:
         what = "the gold passages are" if not gold else "the ranking is"
-        return Change("undecided", f"{what} not known")
+        return DecidedChange("undecided", f"{what} not known")
     new, gone = (gold & set(after)) - set(before), (gold & set(before)) - set(after)
     if bool(new) != bool(gone):
-        return Change("now_retrieved" if new else "not_retrieved", _listed(sorted(new | gone)))
+        return DecidedChange(
+            "now_retrieved" if new else "not_retrieved", _listed(sorted(new | gone))
+        )
     moved = {p for p in gold if _rank(p, before) != _rank(p, after)}
     if moved:
-        return Change("order_changed", "; ".join(_ranks(p, a, b) for p in sorted(moved)))
-    return Change("undecided", "the gold passages have equal ranks")
+        return DecidedChange("order_changed", "; ".join(_ranks(p, a, b) for p in sorted(moved)))
+    return DecidedChange("undecided", "the gold passages have equal ranks")
 
 
-def _before_context(a: Side, b: Side) -> Iterator[Change]:
+def _before_context(a: Side, b: Side) -> Iterator[DecidedChange]:
     """Yield the causes that come before what was shown."""
     if a.query and b.query and a.query != b.query:
-        yield Change("label", "the text of the query differs")
+        yield DecidedChange("label", "the text of the query differs")
     if a.gold_answers != b.gold_answers and None not in (a.gold_answers, b.gold_answers):
-        yield Change("label", "the gold answers differ")
+        yield DecidedChange("label", "the gold answers differ")
     if bool(a.failure) != bool(b.failure):
         where = "before" if a.failure else "now"
-        yield Change("failure", f"no answer {where}: {a.failure or b.failure}")
+        yield DecidedChange("failure", f"no answer {where}: {a.failure or b.failure}")
     if a.values or b.values:
         first, second = a.values, b.values
         if first and second and max(min(first), min(second)) <= min(max(first), max(second)):
-            yield Change("random", f"repeats: {_values(first)} before, {_values(second)} now")
+            yield DecidedChange(
+                "random", f"repeats: {_values(first)} before, {_values(second)} now"
+            )
 
 
-def _context_change(a: Side, b: Side, outcome: Outcome) -> Change | None:
+def _context_change(a: Side, b: Side, outcome: Outcome) -> DecidedChange | None:
     """Return the change of the context that explains the outcome; None for equal contexts."""
     before, after = a.shown or (), b.shown or ()
     if before == after:
         if a.texts is not None and b.texts is not None and a.texts != b.texts:
             differing = [p for p, x, y in zip(before, a.texts, b.texts, strict=False) if x != y]
-            return Change("text_changed", _listed(differing))
+            return DecidedChange("text_changed", _listed(differing))
         return None
     gold = _gold(a, b)
     if not gold:
-        return Change("undecided", "other passages are shown, and no gold passage is known")
+        return DecidedChange("undecided", "other passages are shown, and no gold passage is known")
     new, gone = (set(after) - set(before)), (set(before) - set(after))
     helps = outcome == "better"
     lost_or_found = sorted(gold & (new if helps else gone))
@@ -162,27 +166,27 @@ def _context_change(a: Side, b: Side, outcome: Outcome) -> Change | None:
         by_rank: ChangeCause = "now_shown" if helps else "now_cut"
         by_retrieval: ChangeCause = "now_retrieved" if helps else "not_retrieved"
         evidence = "; ".join(_ranks(p, a, b) for p in lost_or_found[:_SHOWN_IDS])
-        return Change(by_rank if known else by_retrieval, evidence)
+        return DecidedChange(by_rank if known else by_retrieval, evidence)
     noise = sorted((gone if helps else new) - gold)
     if noise:
-        return Change("noise_removed" if helps else "noise_added", _listed(noise))
+        return DecidedChange("noise_removed" if helps else "noise_added", _listed(noise))
     if set(before) == set(after):
-        return Change("order_changed", f"{_listed(before)} before, {_listed(after)} now")
-    what = "more passages are" if new else "fewer passages are"
-    return Change("undecided", f"{what} shown, which explains no {'gain' if helps else 'loss'}")
+        return DecidedChange("order_changed", f"{_listed(before)} before, {_listed(after)} now")
+    word = "gain" if helps else "loss"
+    return DecidedChange("undecided", f"other passages are shown, and they explain no {word}")
 
 
-def _reader_change(a: Side, b: Side) -> Change:
+def _reader_change(a: Side, b: Side) -> DecidedChange:
     """Return the cause of a change under equal contexts."""
     if _same_answer(a, b):
-        return Change("scoring", "the contexts and the answers are equal")
+        return DecidedChange("scoring", "the contexts and the answers are equal")
     if None in (a.prompt, b.prompt) or None in (a.generator, b.generator):
-        return Change("undecided", "the same passages; prompt and generator are not known")
+        return DecidedChange("undecided", "the same passages; prompt and generator are not known")
     if a.prompt != b.prompt:
-        return Change("prompt", "the same context, another prompt")
+        return DecidedChange("prompt", "the same context, another prompt")
     if a.generator != b.generator:
-        return Change("generator", "the same context and prompt, another generator")
-    return Change("random", "the same context, prompt and generator gave another answer")
+        return DecidedChange("generator", "the same context and prompt, another generator")
+    return DecidedChange("random", "the same context, prompt and generator gave another answer")
 
 
 def _same_answer(a: Side, b: Side) -> bool:
