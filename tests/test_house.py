@@ -33,6 +33,7 @@ LAYERS = [
     {"results"},
     {"experiment"},
     {"building"},
+    {"view"},
     {"testing"},
     {"cli"},
 ]

@@ -34,6 +34,21 @@ def test_the_list_has_shipped_and_own_prompts(tmp_path: Path) -> None:
     assert all(name in shown for name in shipped_names())
 
 
+def test_an_unreadable_prompt_hides_no_other(tmp_path: Path) -> None:
+    """The list names its file and why; to show it is an error."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "bad.yaml").write_bytes(b"user: '\xff {query}'\n")
+    (tmp_path / "prompts" / "typo.yaml").write_text("usr: '{query}'\n", "utf-8")
+    listed = json.loads(invoke("--folder", str(tmp_path), "--json"))
+    errors = {one["name"]: one["error"] for one in listed if "error" in one}
+    assert len(listed) == len(shipped_names()) + len(errors)
+    assert sorted(errors) == ["bad", "typo"]
+    assert "did you mean 'user'" in errors["typo"]
+    assert f"bad: {errors['bad']}" in invoke("--folder", str(tmp_path))
+    with pytest.raises(ConfigError, match=r"typo\.yaml"):
+        invoke("typo", "--folder", str(tmp_path))
+
+
 def test_one_prompt_is_shown_with_its_texts() -> None:
     """As text, and as JSON with the keys of a file."""
     assert "answer_after:\nAnswer:" in invoke("chain-of-thought")

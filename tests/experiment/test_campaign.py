@@ -126,7 +126,7 @@ def test_a_finished_run_holds_no_ranking_in_memory(
         found.extend(runs)
         return execute(runs)
 
-    monkeypatch.setattr("ragstone.experiment.campaign.execute", finished)
+    monkeypatch.setattr("ragstone.experiment.running.execute", finished)
     load_campaign(document(store)).run()
     rankings = [run.done[ranking.run] for run in found for ranking in run.steps.rankings]
     assert len(rankings) == 2
@@ -255,6 +255,35 @@ def test_metrics_and_settings_that_one_data_set_cannot_have(tmp_path: Path, stor
     assert [one.settings for one in load_campaign(file).run()] == [["none", "gold"], ["none"]]
     with pytest.raises(ConfigError, match="'gold' shows passages"):
         load_campaign(document(store, data=[str(bare)], **changes)).check()
+
+
+def test_names_of_what_is_left_out_are_left_out_too(tmp_path: Path, store: Path) -> None:
+    """Oracle, headline and rule of one data set; what no data set can have is an error in both."""
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text('{"_id": "q", "text": "Why?", "gold_answers": ["so"]}\n')
+    changes: dict[str, Any] = {
+        "systems": {"own": {"generator": "gold"}},
+        "settings": ["none", "gold"],
+        "sample": {},
+        "metrics": ["Match", "F1"],
+        "oracle": "gold",
+        "headline": "F1",
+    }
+    data = ["sample", str(bare)]
+    whole, part = load_campaign(document(store, data=data, **changes)).experiments
+    assert (whole.file.oracle, whole.file.headline) == ("gold", "F1")
+    assert (part.file.oracle, part.file.headline, part.file.correct) == (None, "F1", "Match")
+    with pytest.raises(ConfigError, match="retrieved"):
+        load_campaign(
+            document(store, data=data, **{**changes, "settings": ["none", "gold", "retrieved(3)"]})
+        ).check()
+    own = {"own": {"generator": {"name": "command", "command": ["cat"]}}}
+    only_own = document(store, data=data, **{**changes, "systems": own, "settings": []})
+    del only_own["oracle"]
+    assert [one.file.settings for one in load_campaign(only_own).experiments] == [[], []]
+    nothing = document(store, data=data, **{**changes, "settings": ["gold"]})
+    with pytest.raises(ConfigError, match="'gold' shows passages"):
+        load_campaign(nothing).check()
 
 
 def test_one_data_set_is_chosen_by_its_name(tmp_path: Path, store: Path) -> None:

@@ -258,8 +258,8 @@ class Budget:
                 spent = sum(account.spent for account in accounts)
                 return BudgetReached(
                     f"the budget of {self.amount:.2f} {self.prices.currency} is reached: "
-                    f"{spent:.4f} spent. Every reply is kept: run the same command with a higher "
-                    "budget to resume"
+                    f"{spent:.4f} spent. Every reply is kept: run the same command again to resume "
+                    "with the same amount"
                 )
             account.reserved[key] = size
             account.in_flight += size

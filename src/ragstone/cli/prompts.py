@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.options import FILE, json_option, print_result
+from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.core.prompt_files import NamedPrompt
@@ -44,15 +46,36 @@ def command(names: tuple[str, ...], folder: Path) -> None:
             print_result(lambda: _described(prompt), lambda: "\n".join(_lines(prompt)))
         elif not names:
             listed = dict.fromkeys([*shipped_names(), *own_names()])
-            found = [find_prompt(name) for name in listed]
-            print_result(lambda: [_described(one) for one in found], lambda: _table(found))
+            found = [_found(name) for name in listed]
+            print_result(
+                lambda: [*map(_described, found)], lambda: "\n".join(map(str, _table(found)))
+            )
         else:
             raise click.UsageError("expected nothing, the name of a prompt, or: diff A B")
 
 
-def _described(prompt: NamedPrompt) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Unreadable:
+    """An own prompt whose file is wrong: the list names it and shows the others."""
+
+    name: str
+    problem: str
+
+
+def _found(name: str) -> NamedPrompt | _Unreadable:
+    from ragstone.core.prompt_files import find_prompt
+
+    try:
+        return find_prompt(name)
+    except ConfigError as error:
+        return _Unreadable(name, str(error))
+
+
+def _described(prompt: NamedPrompt | _Unreadable) -> dict[str, Any]:
     from ragstone.core.prompt_files import traits
 
+    if isinstance(prompt, _Unreadable):
+        return {"name": prompt.name, "error": prompt.problem}
     sent = prompt.file.sent
     facts = {key: value for key, value in prompt.facts(sent).items() if key != "replaced"}
     return {
@@ -69,21 +92,24 @@ def _described(prompt: NamedPrompt) -> dict[str, Any]:
     }
 
 
-def _table(prompts: list[NamedPrompt]) -> object:
+def _table(found: list[NamedPrompt | _Unreadable]) -> Iterator[object]:
     from ragstone.core.prompt_files import traits
     from ragstone.core.tables import TextTable
 
     columns = ["name", "refuses", "words", "cites", "order", "history", "examples", "language"]
     rows = []
-    for prompt in prompts:
-        found = traits(prompt)
-        refuses, cites = ("yes" if found[key] else "no" for key in ("refusal", "citations"))
-        order = ", ".join(found["order"])
+    for prompt in found:
+        if isinstance(prompt, _Unreadable):
+            continue
+        told = traits(prompt)
+        refuses, cites = ("yes" if told[key] else "no" for key in ("refusal", "citations"))
+        order = ", ".join(told["order"])
         name = f"{prompt.name} (own)" if prompt.is_own else prompt.name
-        words = str(found["max_words"] or "-")
-        last = found["history"], str(found["examples"]), found["language"]
+        words = str(told["max_words"] or "-")
+        last = told["history"], str(told["examples"]), told["language"]
         rows.append((name, refuses, words, cites, order, *last))
-    return TextTable(columns, rows)
+    yield TextTable(columns, rows)
+    yield from (f"{one.name}: {one.problem}" for one in found if isinstance(one, _Unreadable))
 
 
 def _lines(prompt: NamedPrompt) -> Iterator[str]:

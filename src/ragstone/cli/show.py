@@ -84,7 +84,8 @@ def command(
 
 def _print_causes(found: Sequence[Results], system: str | None, setting: str | None) -> None:
     """Print the causes of one experiment, or of each that a file has."""
-    from ragstone.results.causes.found import causes_document, causes_of
+    from ragstone.results.causes.document import causes_document
+    from ragstone.results.causes.found import causes_of
     from ragstone.results.causes.text import causes_text
 
     for one in found:

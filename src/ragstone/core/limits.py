@@ -18,16 +18,20 @@ MAX_DOCUMENT_BYTES: Final = 2**30
 """An uncompressed file that is read as a whole: parsed JSON takes several times its size."""
 MAX_NESTING_LEVELS: Final = 100
 """Lists and objects within each other, in JSON and YAML: deeper ones overflow the stack."""
-MAX_YAML_BYTES: Final = 2**20
-"""A YAML file; PyYAML needs several seconds per megabyte."""
-MAX_PROMPT_CHARACTERS: Final = 100_000
-"""A text of a prompt, which is sent with every query."""
+MAX_YAML_BYTES: Final = 2**20  # A YAML file; PyYAML needs several seconds per megabyte.
+MAX_PROMPT_CHARACTERS: Final = 100_000  # A text of a prompt, which is sent with every query.
 MAX_NAMED_CHARACTERS: Final = 60
 """A value in the name of a system; a longer one is shown by its number."""
 MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
+MAX_OTLP_BYTES: Final = 20 * 2**20
+"""A request of traces over HTTP, unpacked: as OpenTelemetry's collector."""
+OTLP_CONCURRENT_REQUESTS: Final = 4
+"""Requests of traces that are in memory at once; the others wait."""
+OTLP_REQUEST_SECONDS: Final = 30.0
+"""Time for a request of traces to arrive; an exporter gives up after ten."""
 
 # Documents, parsed in a process of their own
 
@@ -37,12 +41,9 @@ MAX_HTML_BYTES: Final = 10 * 2**20
 """An HTML page: one of 50 MB takes its parser 17 seconds and 2 GB."""
 MAX_UNPACKED_BYTES: Final = 200 * 2**20
 """The texts inside of a presentation, unpacked: a small archive may contain gigabytes."""
-MAX_PAGES: Final = 5000
-"""Pages of a PDF; about a minute of parsing."""
-MAX_TEXT_CHARACTERS: Final = 20_000_000
-"""Text of one file: seven times the Bible."""
-MAX_HEADING_CHARACTERS: Final = 200
-"""A heading; a longer one is a paragraph in large type."""
+MAX_PAGES: Final = 5000  # Pages of a PDF; about a minute of parsing.
+MAX_TEXT_CHARACTERS: Final = 20_000_000  # Text of one file: seven times the Bible.
+MAX_HEADING_CHARACTERS: Final = 200  # A heading; a longer one is a paragraph in large type.
 MAX_GUESSED_HEADING_CHARACTERS: Final = 80
 """A line of an encyclopedia's plain text that may be a heading; a longer one is a paragraph."""
 PARSE_SECONDS: Final = 60.0
@@ -62,8 +63,7 @@ ATTEMPT_TIMEOUT_SECONDS: Final = 120.0
 """One attempt at a remote server; longer than any usual reply of a few hundred tokens."""
 CALL_DEADLINE_SECONDS: Final = 900.0
 """One call with all attempts and waits: a server that does not recover must not block the run."""
-FIRST_RETRY_SECONDS: Final = 0.5
-"""Wait before the second attempt; a brief fault costs little time."""
+FIRST_RETRY_SECONDS: Final = 0.5  # Wait before the second attempt; a brief fault costs little time.
 MAX_RETRY_SECONDS: Final = 30.0
 """Wait between two attempts; a recovered server is noticed within half a minute."""
 MAX_CONSECUTIVE_FAILURES: Final = 25
@@ -91,8 +91,7 @@ MAX_RESPONSE_BYTES: Final = 32 * 2**20
 """A response body; a server that sends without end must not fill the memory."""
 REPLY_TOKENS: Final = 512
 """Tokens of a reply if the caller sets no maximum; a looping model would otherwise never stop."""
-ANTHROPIC_REPLY_TOKENS: Final = 1024
-"""The same for Anthropic's protocol, which requires a maximum."""
+ANTHROPIC_REPLY_TOKENS: Final = 1024  # The same for Anthropic's protocol, which requires a maximum.
 MAX_UNCOMMITTED_REPLIES: Final = 4096
 """Replies that wait for the disk; beyond, no call starts, so that a crash loses little."""
 MAX_STEPS: Final = 1000
@@ -111,8 +110,7 @@ MAX_KEYS_PER_QUERY: Final = 500
 """Keys in one SQL statement; older versions of SQLite allow 999 values."""
 MAX_BATCH_REQUESTS: Final = 50_000
 """Calls in one file for a batch endpoint: the limit of OpenAI's, and of most others."""
-MAX_BATCH_BYTES: Final = 100 * 2**20
-"""Size of such a file; providers accept 100 MB or more."""
+MAX_BATCH_BYTES: Final = 100 * 2**20  # Size of such a file; providers accept 100 MB or more.
 MAX_BATCH_RESULT_BYTES: Final = 2**30
 """Size of the results of a batch, which are in memory once; 20 KB per call."""
 MAX_BATCH_PAGES: Final = 100
@@ -144,8 +142,7 @@ MAX_CAUSE_CHARACTERS: Final = 300
 """The error text of another library within a message; some contain a whole log."""
 MAX_REASON_CHARACTERS: Final = 80
 """A reason that is counted; longer ones differ in their end alone."""
-MAX_SUGGESTED_IDS: Final = 3
-"""Query ids suggested for an unknown one."""
+MAX_SUGGESTED_IDS: Final = 3  # Query ids suggested for an unknown one.
 MAX_LOG_LINES: Final = 3
 """Last lines of a model server that did not start; the cause is among them."""
 
@@ -157,14 +154,12 @@ TABLE_BATCH_CHARACTERS: Final = 2**26
 """Text held as Python objects before it becomes Arrow; a row may be a whole book."""
 TABLE_PIECE_BYTES: Final = 2**28
 """A piece of an Arrow table; one column holds 2 GB of text, and joining copies a piece."""
-PARQUET_BATCH_ROWS: Final = 8192
-"""Rows of a Parquet file in memory at a time."""
+PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
 CACHED_SCORES: Final = 65_536
 """Pairs of texts whose BERTScore is cached: P, R and F1 share one run of the model."""
-ENCODER_BATCH_TOKENS: Final = 4096
-"""Tokens, padding included, in one pass of BERTScore's model."""
+ENCODER_BATCH_TOKENS: Final = 4096  # Tokens, padding included, in one pass of BERTScore's model.
 ENCODED_TEXTS: Final = 64
 """Texts whose token vectors are in memory: 134 MB for 512 tokens of 1,024 numbers."""
 KNN_SCORES: Final = 2**22
@@ -175,8 +170,7 @@ MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000
 """Products of tokens in memory during late interaction: 64 MB."""
 FREQUENT_TERM_BYTES: Final = 64_000_000
 """Weights of frequent terms that an index stores per document, for speed."""
-RESAMPLED_COUNTS: Final = 4_000_000
-"""Counts of a bootstrap in memory: 32 MB."""
+RESAMPLED_COUNTS: Final = 4_000_000  # Counts of a bootstrap in memory: 32 MB.
 CACHED_CHARACTERS: Final = 65_536
 """Characters whose Unicode properties are cached; more than the characters in common use."""
 MAX_BUCKET_TEXTS: Final = 60
@@ -210,20 +204,14 @@ LOW_DISK_BYTES: Final = 2 * 2**30
 
 # Data doctor
 
-MAX_EXAMPLES: Final = 5
-"""Examples per finding in the terminal; `--json` lists them all."""
-MAX_EXAMPLE_CHARACTERS: Final = 120
-"""An example, on one line of a terminal."""
-MAX_EXAMPLE_IDS: Final = 4
-"""Ids in one example: duplicates of a text, or gold passages of a query."""
+MAX_EXAMPLES: Final = 5  # Examples per finding in the terminal; `--json` lists them all.
+MAX_EXAMPLE_CHARACTERS: Final = 120  # An example, on one line of a terminal.
+MAX_EXAMPLE_IDS: Final = 4  # Ids in one example: duplicates of a text, or gold passages of a query.
 EXAMPLE_ANSWER_CHARACTERS: Final = 40
 """A gold answer in an example, which also names its query and passage."""
-EXAMPLE_QUERY_CHARACTERS: Final = 70
-"""A query in an example, which also names its passage."""
-EXAMPLE_MARGIN_CHARACTERS: Final = 20
-"""Text on each side of a damaged character."""
-MAX_SHOWN_FAULTS: Final = 3
-"""Faults in the error for a folder without a readable query."""
+EXAMPLE_QUERY_CHARACTERS: Final = 70  # A query in an example, which also names its passage.
+EXAMPLE_MARGIN_CHARACTERS: Final = 20  # Text on each side of a damaged character.
+MAX_SHOWN_FAULTS: Final = 3  # Faults in the error for a folder without a readable query.
 MAX_DISTRIBUTION_VALUES: Final = 8
 """Values of a distribution in one sentence, the most frequent first."""
 MAX_CATEGORY_VALUES: Final = 20
@@ -235,38 +223,29 @@ REPORT_QUERIES: Final = 500
 """Queries with their own page in a report; a browser opens a larger file slowly."""
 SHOWN_HOPS: Final = 20
 """Hops, and numbers of search calls, with a row of their own; few systems search more often."""
-RISK_POINTS: Final = 100
-"""Points of a curve of risk against coverage in JSON and in a chart."""
-REPORT_CONVERSATIONS: Final = 50
-"""Conversations in a report, the worst first."""
-SHOWN_RANKS: Final = 10
-"""Passages of a ranking on a query's page and in the terminal."""
+RISK_POINTS: Final = 100  # Points of a curve of risk against coverage in JSON and in a chart.
+REPORT_CONVERSATIONS: Final = 50  # Conversations in a report, the worst first.
+SHOWN_RANKS: Final = 10  # Passages of a ranking on a query's page and in the terminal.
 STORED_RANKS: Final = 5
 """Passages of a ranking whose texts are stored with the results, for reports."""
-STORED_PASSAGE_CHARACTERS: Final = 600
-"""Such a text: a report contains thousands of them."""
-SHOWN_FAILURES: Final = 5
-"""Reasons of failures in the terminal, the most frequent first."""
+STORED_PASSAGE_CHARACTERS: Final = 600  # Such a text: a report contains thousands of them.
+SHOWN_FAILURES: Final = 5  # Reasons of failures in the terminal, the most frequent first.
 STORED_REASONS: Final = 1000
 """Reasons of failures in a step's manifest, the most frequent first; the others are one entry."""
-REASON_CHARACTERS: Final = 400
-"""Characters of such a reason in the terminal."""
+REASON_CHARACTERS: Final = 400  # Characters of such a reason in the terminal.
 REPORT_LABEL_VALUES: Final = 24
 """Values of a label that a report breaks metrics down by; with more, groups are tiny."""
 SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_REGEX_SECONDS: Final = 1.0
 """Search of a regex, from a row of the data, in one answer; some patterns take for ever."""
-MAX_LABEL_CHARACTERS: Final = 120
-"""A label shown beside a conversation; a longer one is a text."""
+MAX_LABEL_CHARACTERS: Final = 120  # A label shown beside a conversation; a longer one is a text.
 MAX_RANKED_SYSTEMS: Final = 16
 """Systems of which all pairs are compared; if there are more, each is compared with the best."""
 SHOWN_FLIPPED_QUERIES: Final = 2
 """Flipped queries with their texts in the terminal, per direction; JSON and HTML have all."""
-SHOWN_FLIPPED_PAIRS: Final = 3
-"""Pairs of systems whose flipped queries the terminal shows."""
-REPORT_FLIPPED_QUERIES: Final = 500
-"""Flipped queries on the page of a comparison; JSON has all."""
+SHOWN_FLIPPED_PAIRS: Final = 3  # Pairs of systems whose flipped queries the terminal shows.
+REPORT_FLIPPED_QUERIES: Final = 500  # Flipped queries on the page of a comparison; JSON has all.
 REPORT_TEXT_CHARACTERS: Final = 4000
 """A query, gold answer or answer on that page; a longer one is cut, with a note."""
 MCP_ANSWER_CHARACTERS: Final = 200_000
@@ -279,24 +258,20 @@ BOARD_RESAMPLES: Final = 2000
 """Resamples for the interval of a correlation in a cell of such a table."""
 KENDALL_RESAMPLES: Final = 200
 """The same for Kendall's tau, each of which takes a millisecond or more."""
-SHOWN_AXES: Final = 24
-"""Axes, or values of one, that an error lists."""
+SHOWN_AXES: Final = 24  # Axes, or values of one, that an error lists.
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
 """Systems with a sentence on context gain in the summary; the leaderboard contains all."""
 STORED_LABEL_VALUES: Final = 50
 """Values of a label counted in the description of a data set, the most frequent first."""
-SHOWN_LABEL_VALUES: Final = 8
-"""Values of a label in one line of `ragstone data show`."""
+SHOWN_LABEL_VALUES: Final = 8  # Values of a label in one line of `ragstone data show`.
 SHOWN_VALUES_OF_MANY: Final = 3
 """The same for a label with more than `STORED_LABEL_VALUES` values, such as an id."""
 SHOWN_TEXT_CHARACTERS: Final = 160
 """A passage or query in `ragstone data show`: two lines of a terminal."""
-SHOWN_QUERIES: Final = 5
-"""Queries that `print` shows of a data set."""
-SHOWN_CELL_CHARACTERS: Final = 60
-"""A text in that table."""
+SHOWN_QUERIES: Final = 5  # Queries that `print` shows of a data set.
+SHOWN_CELL_CHARACTERS: Final = 60  # A text in that table.
 SHOWN_LOST_JUDGEMENTS: Final = 5
 """Lost judgements in `ragstone data chunk`; the file cutting.json contains all."""
 SHOWN_REJECTION_REASONS: Final = 10
@@ -307,39 +282,30 @@ SHOWN_DIFFERING_CHARACTERS: Final = 24
 """Characters of a value that differs: enough of a digest to tell it from others."""
 SHOWN_DIFFERING_ANSWERS: Final = 20
 """Answers per metric in `ragstone score --explain`; `--json` prints all."""
-HELP_COLUMNS: Final = 100
-"""Width of help texts; longer lines are hard to read."""
+HELP_COLUMNS: Final = 100  # Width of help texts; longer lines are hard to read.
 PROGRESS_DELAY_SECONDS: Final = 2.0
 """Time before a step shows progress; a faster step needs no bar."""
-PROGRESS_LINE_SECONDS: Final = 10.0
-"""Time between two progress lines in a log file."""
+PROGRESS_LINE_SECONDS: Final = 10.0  # Time between two progress lines in a log file.
 
 # Test sets made by models
 
-MIN_PASSAGE_WORDS: Final = 20
-"""A shorter passage contains no statement worth a question."""
+MIN_PASSAGE_WORDS: Final = 20  # A shorter passage contains no statement worth a question.
 MAX_PASSAGE_CHARACTERS: Final = 10_000
 """A longer passage does not fit into the prompts (Know Your RAG uses the same limit)."""
-MAX_QUESTION_WORDS: Final = 60
-"""A longer question is a retelling of the passage."""
+MAX_QUESTION_WORDS: Final = 60  # A longer question is a retelling of the passage.
 MAX_GOLD_PASSAGES: Final = 3
 """Gold passages in a prompt that labels or rates a query; they must fit into the context."""
 GENERATION_ROUNDS: Final = 3
 """Rounds that try to replace rejected queries; each costs as much as the first."""
 WRITER_TOKENS: Final = 300
 """A reply that contains a list of statements or a question with its answer."""
-RATING_TOKENS: Final = 48
-"""A label or rating without a reason."""
-LABEL_TOKENS: Final = 128
-"""Labels without a reason; a query may have several."""
-EXPLAINED_LABEL_TOKENS: Final = 300
-"""Labels with a reason."""
+RATING_TOKENS: Final = 48  # A label or rating without a reason.
+LABEL_TOKENS: Final = 128  # Labels without a reason; a query may have several.
+EXPLAINED_LABEL_TOKENS: Final = 300  # Labels with a reason.
 MAX_SHORTFALL_REASONS: Final = 4
 """Reasons in the sentence on missing queries of a label, the most frequent first."""
-SHOWN_PASSAGE_IDS: Final = 3
-"""Passage ids in a message of `ragstone data chunk`."""
-MTRAG_CONTEXTS: Final = 10
-"""Passages per ranking that MTRAGEval accepts."""
+SHOWN_PASSAGE_IDS: Final = 3  # Passage ids in a message of `ragstone data chunk`.
+MTRAG_CONTEXTS: Final = 10  # Passages per ranking that MTRAGEval accepts.
 
 # Components and experiments
 
@@ -349,18 +315,14 @@ MAX_TRANSLATION_RATIO: Final = 4
 """Characters of a translation per character of the query; a longer one is an answer."""
 TRANSLATION_MARGIN: Final = 60
 """Characters on top of that: a short query in one script may be long in another."""
-MILVUS_RANKING: Final = 16_384
-"""Length of a ranking in passages; Milvus refuses longer ones."""
+MILVUS_RANKING: Final = 16_384  # Length of a ranking in passages; Milvus refuses longer ones.
 ELASTIC_RANKING: Final = 10_000
 """Length of a ranking in passages; Elasticsearch refuses longer ones unless it is configured."""
 MAX_PLANNED_QUERIES: Final = 1e9
 """Queries that a comparison may recommend; more means a difference of zero."""
-HISTORY_RUNS: Final = 50
-"""Runs of an experiment in a history; each takes as long as a passport."""
-SHOWN_HISTORY_CHANGES: Final = 3
-"""Changes of a run that a history shows in the terminal."""
-MAX_LOOKS: Final = 20
-"""Planned looks of a gate; more looks save hardly any calls."""
+HISTORY_RUNS: Final = 50  # Runs of an experiment in a history; each takes as long as a passport.
+SHOWN_HISTORY_CHANGES: Final = 3  # Changes of a run that a history shows in the terminal.
+MAX_LOOKS: Final = 20  # Planned looks of a gate; more looks save hardly any calls.
 EFFECT_CHART_ROWS: Final = 40
 """Sources, levels or systems in a chart of effects or of sensitivity; the tables have all."""
 MAX_EFFECT_CELLS: Final = 500
@@ -389,9 +351,19 @@ MAX_SWEEP_SYSTEMS: Final = 10_000
 
 PUBLISHED_N_TOLERANCE: Final = 0.1
 """Share by which the number of queries may differ from the published one with a warning only."""
-MIN_DIGEST_DIGITS: Final = 12
-"""Digits of a SHA-256 that are enough to pin files."""
-MAX_ATTACKS: Final = 10_000
-"""Attacks in a file of your own: a query gets one of them."""
+MIN_DIGEST_DIGITS: Final = 12  # Digits of a SHA-256 that are enough to pin files.
+MAX_ATTACKS: Final = 10_000  # Attacks in a file of your own: a query gets one of them.
 MAX_FALSE_FACT_CHARACTERS: Final = 500
 """Characters of a wrong answer that a planted passage states: a fact is short."""
+MODEL_HEADER_BYTES: Final = 100_000_000
+"""Maximum size of a part of a model file's header, which is read for the model's size."""
+
+# Live pages
+
+VIEW_ROWS: Final = 50
+"""Rows of a list on a page: a longer list has further pages, so that each stays under 40 kB."""
+VIEW_PARAMETER_CHARACTERS: Final = 2_000  # Characters of one value in the address of a page.
+VIEW_POST_BYTES: Final = 2 * 2**20
+"""Body of a request that changes something: an edited prompt with its passages fits."""
+VIEW_HELD_PREDICTIONS: Final = 60_000
+"""Answers of the experiments that the pages keep in memory, the last used ones: about 300 MB."""

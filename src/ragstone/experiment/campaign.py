@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.data.collections import shared_corpora
 from ragstone.experiment.checks import data_problem, setting_problem
-from ragstone.experiment.freshness import Freshness
-from ragstone.experiment.running import execute, finish_runs
-from ragstone.results.results import Results
+from ragstone.experiment.running import run_together
+from ragstone.statistics.correctness import Correctness
 from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
     from ragstone.experiment.experiment import Experiment
     from ragstone.experiment.plan import Plan
+    from ragstone.results.results import Results
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -50,38 +50,55 @@ class Campaign:
     @cached_property
     def left_out(self) -> Mapping[str, Sequence[str]]:
         """Experiment -> why some metrics and settings of the file do not apply to its data set."""
-        found: dict[str, list[str]] = {one.file.name: [] for one in self.written}
+        return {
+            one.file.name: [
+                f"{key.removesuffix('s')} {entries[place]} is not applicable: it {why}"
+                for (key, place), why in self._problems[one.file.name].items()
+                if (entries := getattr(one.file, key))
+            ]
+            for one in self.written
+        }
+
+    @cached_property
+    def _problems(self) -> Mapping[str, Mapping[tuple[str, int], str]]:
+        """Experiment -> key and place of an entry of the file -> why its data set cannot have it.
+
+        What no data set can have is not listed: the check of each experiment raises its error.
+        """
         if len(self.written) == 1:
-            return found
+            return {self.written[0].file.name: {}}
         with shared_corpora():
             data = [one.dataset for one in self.written]
-        for written in self.written[0].file.metrics:
-            problems = [data_problem(self.written[0].metric(written), one) for one in data]
-            self._add(found, problems, f"metric {written}")
-        for written, setting in zip(
-            self.written[0].file.settings, self.written[0].settings, strict=False
-        ):
-            problems = [setting_problem(setting, one) for one in data]
-            self._add(found, problems, f"setting {written}")
-        return found
-
-    def _add(self, found: dict[str, list[str]], problems: Sequence[str], what: str) -> None:
-        """Add the problems of something that at least one data set can have."""
-        if all(problems):
-            return
-        for one, problem in zip(self.written, problems, strict=True):
-            if problem:
-                found[one.file.name].append(f"{what} is not applicable: it {problem}")
+        first = self.written[0]
+        metrics = map(first.metric, first.file.metrics)
+        settings = first.settings if first.file.settings else ()
+        problems = {
+            ("metrics", i): [data_problem(one, d) for d in data] for i, one in enumerate(metrics)
+        } | {
+            ("settings", i): [setting_problem(one, d) for d in data]
+            for i, one in enumerate(settings)
+        }
+        some = {entry: of_data for entry, of_data in problems.items() if not all(of_data)}
+        return {
+            one.file.name: {entry: of_data[i] for entry, of_data in some.items() if of_data[i]}
+            for i, one in enumerate(self.written)
+        }
 
     def _fitted(self, one: Experiment) -> Experiment:
-        if not self.left_out[one.file.name]:
+        """Return the experiment without the entries that its data set cannot have."""
+        gone = self._problems[one.file.name]
+        if not gone:
             return one
-        metrics = [m for m in one.file.metrics if not data_problem(one.metric(m), one.dataset)]
-        pairs = zip(one.file.settings, one.settings, strict=True)
-        settings = [spec for spec, made in pairs if not setting_problem(made, one.dataset)]
-        names = {str(one.metric(written)) for written in metrics}
-        headline = one.file.headline if one.file.headline in names else None
-        changes = {"metrics": metrics, "settings": settings, "headline": headline}
+        lost = {str(one.metric(one.file.metrics[i])) for key, i in gone if key == "metrics"}
+        lost |= {str(one.file.settings[i]) for key, i in gone if key == "settings"}
+        changes: dict[str, Any] = {}
+        for key in ("metrics", "settings"):
+            entries = getattr(one.file, key)
+            # If none is left, the check says why.
+            changes[key] = [e for i, e in enumerate(entries) if (key, i) not in gone] or entries
+        correct = one.file.correct and Correctness.parse(one.file.correct).metric
+        named = {"headline": one.file.headline, "oracle": one.file.oracle, "correct": correct}
+        changes |= {key: None for key, name in named.items() if name in lost}
         fitted = dataclasses.replace(one, file=one.file.model_copy(update=changes))
         vars(fitted)["dataset"] = one.dataset
         return fitted
@@ -105,16 +122,7 @@ class Campaign:
             }
         return CampaignPlan(self.name, plans, self.left_out)
 
-    def run(
-        self,
-        calls: Calls | None = None,
-        *,
-        only: Sequence[str] = (),
-        retry_failed: bool = True,
-        reuse: bool = False,
-        fresh: Sequence[str] | None = (),
-        trust_code: bool = False,
-    ) -> list[Results]:
+    def run(self, calls: Calls | None = None, **options: Any) -> list[Results]:
         """Run all experiments, and return the results, one per data set.
 
         The steps of all experiments are in one order, so that each local model is loaded once.
@@ -125,18 +133,7 @@ class Campaign:
         for lines in self.left_out.values():
             for line in lines:
                 _LOG.warning("%s", line)
-        own = contextlib.nullcontext(calls) if calls else self.open_calls(retry_failed=retry_failed)
-        wish = Freshness(reuse, fresh)
-        options: dict[str, Any] = {"only": only, "trust_code": trust_code}
-        with own as opened:
-            runs = [
-                one.begin(opened, wish, run_name=self.run_name, **options)
-                for one in self.experiments
-            ]
-            records = execute(runs)
-            if not only and all(record.finished for record in records):
-                finish_runs(runs, self.run_name or self.name)
-            return [Results(run.store, record) for run, record in zip(runs, records, strict=True)]
+        return run_together(self.experiments, calls, run_name=self.run_name, **options)
 
     @property
     def run_name(self) -> str:

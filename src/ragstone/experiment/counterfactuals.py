@@ -20,6 +20,7 @@ from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.registry import beside
 from ragstone.core.schemas import columns
 from ragstone.core.stored_table import StoredTable
+from ragstone.core.user_code import is_ours
 from ragstone.errors import ConfigError, LimitReached, StoreError, did_you_mean, nearest_name
 from ragstone.experiment.checks import plants_attacks
 from ragstone.experiment.freshness import Freshness
@@ -85,7 +86,7 @@ class AskedAgain:
     reason: str = ""
     """Why they were not."""
     calls: int = 0
-    """Model calls that were made; kept replies are not among them."""
+    """Model calls and answers of your own system; kept replies are not among them."""
 
     __repr__ = one_line
 
@@ -97,6 +98,12 @@ def plan_counterfactual(
     name = experiment.file.name
     with _opened(experiment, calls) as opened:
         return _part(experiment, wanted).plan(opened, reuse=True, run_name=name)
+
+
+def calls_of(experiment: Experiment, wanted: Counterfactual, calls: Calls | None = None) -> int:
+    """Return the maximum number of calls: those of models, and answers of your own system."""
+    plan = plan_counterfactual(experiment, wanted, calls)
+    return plan.calls + _own_answers(plan)
 
 
 def ask_counterfactuals(
@@ -115,8 +122,8 @@ def ask_counterfactuals(
         experiment: the experiment as its file describes it.
         wanted: the counterfactuals.
         calls: makes the model calls; by default those of the experiment.
-        max_calls: maximum number of model calls. A counterfactual that takes more is asked for as
-            many of its queries, in their order, as fit.
+        max_calls: maximum number of calls, as `calls_of` counts them. A counterfactual that takes
+            more is asked for as many of its queries, in their order, as fit.
         budget: maximum cost, in the currency of the price table; without effect with `calls`.
 
     Raises:
@@ -130,16 +137,17 @@ def ask_counterfactuals(
         for one in wanted:
             left = None if max_calls is None else max_calls - sum(each.calls for each in done)
             fitting = () if stopped else _fitting(experiment, one, opened, left)
-            before, results = opened.usage.asked, None
+            before, results, own = opened.usage.asked, None, 0
             if fitting:
                 asked = dataclasses.replace(one, query_ids=fitting)
+                own = _own_answers(plan_counterfactual(experiment, asked, opened))
                 try:
                     results = _results(experiment, asked, opened)
                 except LimitReached as error:
                     stopped, fitting = str(error), ()
             rest = one.query_ids[len(fitting) :]
             reason = stopped or f"the maximum of {max_calls} calls does not suffice"
-            used = opened.usage.asked - before
+            used = opened.usage.asked - before + (own if results else 0)
             done.append(AskedAgain(one, results, rest, reason if rest else "", used))
     return done
 
@@ -191,8 +199,16 @@ def _fitting(
 def _calls_of(
     experiment: Experiment, one: Counterfactual, query_ids: tuple[str, ...], calls: Calls
 ) -> int:
-    asked = dataclasses.replace(one, query_ids=query_ids)
-    return plan_counterfactual(experiment, asked, calls).calls
+    return calls_of(experiment, dataclasses.replace(one, query_ids=query_ids), calls)
+
+
+def _own_answers(plan: Plan) -> int:
+    """Return the number of answers that code of the user has to give."""
+    return sum(
+        one.queries or 0
+        for one in plan.steps
+        if one.to_do and one.step == "generate" and not is_ours(type(one.component))
+    )
 
 
 def _results(experiment: Experiment, asked: Counterfactual, calls: Calls) -> Results:

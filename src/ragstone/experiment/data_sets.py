@@ -22,9 +22,9 @@ from ragstone.errors import ConfigError
 ONE: Final = frozenset({"name", "path", "repo", "queries", "corpus"})
 """Keys of a reader: a mapping that has one of them is one data set."""
 _OWN: Final = ("sample", "prompt", "priority")
+"""Keys of a data set that are of its experiment, and not of its reader."""
 _FACTORS: Final = "factors"
 _AXIS: Final = re.compile(r"[A-Za-z][\w-]*")
-"""Keys of a data set that are of its experiment, and not of its reader."""
 
 
 @dataclass(frozen=True)

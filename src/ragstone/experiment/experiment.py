@@ -43,7 +43,7 @@ from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.repeats import check_repeated, repeat_notes, with_repeats
 from ragstone.experiment.rule_checks import check_analysis, check_rules
-from ragstone.experiment.running import Run, execute, finish_runs
+from ragstone.experiment.running import Run, run_together
 from ragstone.experiment.schedule import needed
 from ragstone.experiment.shared_queries import (
     collection_table,
@@ -54,7 +54,6 @@ from ragstone.experiment.shared_queries import (
 from ragstone.experiment.steps import Step
 from ragstone.experiment.system import SharedInputs, StepList, System
 from ragstone.protocols import Services
-from ragstone.results.results import Results
 from ragstone.types import brief
 
 if TYPE_CHECKING:
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.freshness import Asked
     from ragstone.protocols import ContextSetting, Judge
+    from ragstone.results.results import Results
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -244,13 +244,9 @@ class Experiment:
             ModelFileError, MissingDependency, CallError: a component cannot work here.
         """
         self.check()
-        own = contextlib.nullcontext(calls) if calls else self.open_calls(retry_failed=retry_failed)
-        with own as opened:
-            run = self.begin(opened, Freshness(reuse, fresh), only=only, trust_code=trust_code)
-            (record,) = execute([run])
-            if record.finished and not only and self.batch is None:
-                finish_runs([run], self.file.name)
-            return Results(self.store, record)
+        asked: Any = {"retry_failed": retry_failed, "reuse": reuse, "fresh": fresh}
+        (results,) = run_together([self], calls, only=only, trust_code=trust_code, **asked)
+        return results
 
     def begin(
         self,
@@ -389,8 +385,9 @@ class Experiment:
         plan.check_ready(services, own_only=own_only)
 
     def _services(self, calls: Calls) -> Services:
-        error_log.set(self.store.root / "errors.log")
-        digest_folder.set(self.store.root.absolute())
+        root = self.store.root.absolute()
+        error_log.set(root / "errors.log")
+        digest_folder.set(root)
         return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
 
     def _beside(self, path: str) -> Path:

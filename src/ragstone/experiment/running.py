@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 from collections import Counter
@@ -9,22 +10,26 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ragstone.calls.runs import finish
 from ragstone.calls.usage import Usage
 from ragstone.core.progress import Bar, progress
 from ragstone.errors import CallError, ComponentError, LimitReached, RagstoneError
 from ragstone.experiment.batched_answers import in_batches, requests_of
+from ragstone.experiment.freshness import Freshness
 from ragstone.experiment.schedule import Job, in_order
 from ragstone.experiment.steps import Step, known_inputs, run_step
+from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text, not_applicable_text
 
 if TYPE_CHECKING:
+    from ragstone.calls.client import Calls
     from ragstone.calls.runs import SystemRun
     from ragstone.calls.types import Endpoint, Request
     from ragstone.core.store import Store
     from ragstone.core.stored_table import StoredTable
+    from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.freshness import Asked
     from ragstone.experiment.record import Recorder
     from ragstone.experiment.system import SharedInputs, StepList
@@ -110,6 +115,62 @@ class Run:
     def is_complete(self) -> bool:
         """Whether every step has a result."""
         return len(self.done) == len(self.steps)
+
+
+class Startable(Protocol):
+    """What `run_together` uses of an experiment."""
+
+    @property
+    def file(self) -> ExperimentFile:
+        """The experiment file."""
+
+    @property
+    def batch(self) -> Collection[str] | None:
+        """Ids of the answered queries that the run is of; None for all."""
+
+    def open_calls(self, *, retry_failed: bool) -> Calls:
+        """Return what makes the calls."""
+
+    def begin(
+        self,
+        calls: Calls,
+        wish: Freshness,
+        *,
+        only: Sequence[str],
+        trust_code: bool,
+        run_name: str,
+    ) -> Run:
+        """Return a run whose components are checked."""
+
+
+def run_together(
+    experiments: Sequence[Startable],
+    calls: Calls | None = None,
+    *,
+    only: Sequence[str] = (),
+    retry_failed: bool = True,
+    reuse: bool = False,
+    fresh: Sequence[str] | None = (),
+    trust_code: bool = False,
+    run_name: str = "",
+) -> list[Results]:
+    """Run experiments that are checked, and return their results; options as `Experiment.run`.
+
+    Own systems are asked again by the next run if all experiments have finished.
+    """
+    first = experiments[0]
+    own = contextlib.nullcontext(calls) if calls else first.open_calls(retry_failed=retry_failed)
+    wish = Freshness(reuse, fresh)
+    with own as opened:
+        runs = [
+            one.begin(opened, wish, only=only, trust_code=trust_code, run_name=run_name)
+            for one in experiments
+        ]
+        records = execute(runs)
+        whole = not only and all(one.batch is None for one in experiments)
+        if whole and all(record.finished for record in records):
+            finish_runs(runs, run_name or first.file.name)
+        return [Results(run.store, record) for run, record in zip(runs, records, strict=True)]
 
 
 def execute(runs: Sequence[Run]) -> list[Record]:

@@ -32,6 +32,8 @@ SETTINGS: Final = {
     "gold+noise": "relevant passages among misleading ones",
     "retrieved": "the passages that the system retrieved",
     "documents": "whole documents, those of the best passages that the system retrieved",
+    "neighbours": "the passages that the system retrieved, joined with those beside them",
+    "given": "passages that a counterfactual names",
     "gold+injected": "relevant passages among passages with planted instructions or false facts",
     "gold+retrieved": "the relevant passages, then the best others that the system retrieved",
 }

@@ -174,6 +174,15 @@ def test_a_malformed_attack_is_named(tmp_path: Path, row: Any, message: str) -> 
         GoldInjected(attacks=path, kind="a")
 
 
+def test_an_unknown_variable_of_an_attack_is_named(tmp_path: Path) -> None:
+    """Other braces are text."""
+    row = {"kind": "a", "text": "For {question}, say {success}", "success": "X"}
+    with pytest.raises(DatasetError, match=r"line 1: .* unknown variable \{question\}"):
+        GoldInjected(attacks=write(tmp_path / "mine.jsonl", row), kind="a")
+    braces = {**row, "text": '{"reply": "{success}"}'}
+    GoldInjected(attacks=write(tmp_path / "braces.jsonl", braces), kind="a")
+
+
 def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
     """With the nearest kind, and before anything is built."""
     with pytest.raises(ConfigError, match=r"unknown kind of attack 'overide'.*'override'"):

@@ -8,6 +8,7 @@ import pytest
 
 from ragstone.components.context_settings.neighbours import Neighbours
 from ragstone.core.component import run_component
+from ragstone.core.registry import create
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError
@@ -144,4 +145,4 @@ def test_passages_that_are_alone_are_noted(tmp_path: Any) -> None:
 def test_numbers_below_one_are_refused(name: str) -> None:
     """The error names the parameter and the value."""
     with pytest.raises(ConfigError, match=f"needs {name} of at least 1, found 0"):
-        Neighbours(**{name: 0})
+        create("context_settings", {"name": "neighbours", name: 0}, where="setting")

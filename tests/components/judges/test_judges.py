@@ -303,7 +303,7 @@ def test_sufficient_context_reads_no_answer() -> None:
     found = [one("sufficient-context", calls, replace(ITEM, answer=a)) for a in ("x", None, "")]
 
     assert [verdict.value for verdict in found] == [1.0, 0.0, 1.0]
-    assert ITEM.answer not in "".join(text for r in calls.asked for _, text in r.messages)
+    assert str(ITEM.answer) not in "".join(text for r in calls.asked for _, text in r.messages)
 
 
 def test_nuggets_weigh_vital_and_okay() -> None:

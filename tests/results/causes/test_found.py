@@ -14,7 +14,8 @@ import ragstone
 from ragstone.causes.order import BESIDE, VULNERABLE
 from ragstone.errors import ConfigError
 from ragstone.experiment.counterfactuals import Counterfactual, ask_counterfactuals
-from ragstone.results.causes.found import FoundCauses, causes_document, causes_of
+from ragstone.results.causes.document import causes_document
+from ragstone.results.causes.found import FoundCauses, causes_of
 from ragstone.results.causes.text import causes_text
 from ragstone.results.results import Results
 

@@ -6,6 +6,7 @@ text is that answer. Any other attack asks for a marker, a word that occurs nowh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FALSE_FACT: Final = "false-fact"
 """The kind whose success text is a wrong answer and not a marker."""
 ORIGIN: Final = "injected"
+_VARIABLE: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 _BUILT_IN: Final[Mapping[str, Sequence[str]]] = {
     "override": (
@@ -167,6 +169,11 @@ def read_attacks(path: Path) -> AttackTexts:
             raise DatasetError(
                 f"{where}: the field {min(unknown)!r} is unknown; an attack has kind, text and "
                 "success"
+            )
+        if names := set(_VARIABLE.findall(text)) - {"query", "success"}:
+            raise DatasetError(
+                f"{where}: the text has the unknown variable {{{min(names)}}}; {{query}} and "
+                "{success} are filled in"
             )
         texts.setdefault(kind, []).append(text)
         markers.setdefault(kind, []).append(success)

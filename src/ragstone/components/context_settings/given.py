@@ -59,4 +59,4 @@ def _passage(given: str | Mapping[str, str], services: Services) -> ContextPassa
                 value=passage_id,
             )
         text = services.corpus[passage_id].full_text
-    return ContextPassage(passage_id, text, fields.get("origin", "retrieved"))  # type: ignore[arg-type]  # checked when the table is written
+    return ContextPassage(passage_id, text, fields.get("origin", "retrieved"))

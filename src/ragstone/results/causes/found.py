@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -134,10 +134,10 @@ class FoundCauses:
             return system in (None, one.system) and setting in (None, one.setting)
 
         return FoundCauses(
-            shares=tuple(filter(kept, self.shares)),
-            queries=tuple(filter(kept, self.queries)),
-            marks=tuple(filter(kept, self.marks)),
-            counts=tuple(filter(kept, self.counts)),
+            tuple(filter(kept, self.shares)),
+            tuple(filter(kept, self.queries)),
+            tuple(filter(kept, self.marks)),
+            tuple(filter(kept, self.counts)),
         )
 
 
@@ -236,17 +236,6 @@ def _cites_other(evidence: TrialEvidence, query_id: str) -> str:
     if not cited or not gold or gold & set(cited):
         return ""
     return f"it cites {', '.join(cited)} and not the gold passage {', '.join(sorted(gold))}"
-
-
-def causes_document(results: StoredResults, found: FoundCauses | None = None) -> dict[str, Any]:
-    """Return causes, gains, wrong answers and marks as plain data (`show --causes --json`)."""
-    found = causes_of(results) if found is None else found
-    return {
-        "causes": [asdict(one) for one in found.shares],
-        "gains": [],
-        "queries": [asdict(one) for one in found.queries],
-        "marks": [asdict(one) for one in found.marks],
-    }
 
 
 def group_of(cause: CauseName) -> str:

@@ -10,12 +10,13 @@ from ragstone.causes.order import BY_NAME, CAUSES
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results.causes.found import CauseCounts, CauseShare, FoundCauses, QueryCause
+from ragstone.results.causes.gains import gains_of
 from ragstone.results.causes.sought import nothing_to_find, unsought
 from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import ABSENT, interval_text, number, shorten
 
-_SHOWN: Final = 40
+_ROWS: Final = 40
 """Wrong answers in the terminal; JSON has all."""
 
 
@@ -35,6 +36,8 @@ def causes_parts(results: StoredResults, found: FoundCauses) -> Iterator[str | T
         )
     if others := unsought(results):
         yield "\n".join(["Not looked for", *(f"  {one}" for one in others)])
+    if gains := _gains(results, found):
+        yield gains
     if found.queries:
         yield _wrong(found.queries)
     if found.marks:
@@ -79,6 +82,28 @@ def _share(one: CauseShare) -> list[object]:
     return [name, one.n, f"{number(one.share)}{interval_text(one.interval)}"]
 
 
+def _gains(results: StoredResults, found: FoundCauses) -> TextTable | None:
+    trials = {(one.system, one.setting) for one in found.counts}
+    gains = [one for one in gains_of(results) if (one.system, one.setting) in trials]
+    rows = [
+        [
+            *(one.system, one.setting, one.step),
+            f"{'at most ' if one.bound else ''}{one.gain:+.3f}{interval_text(one.interval)}",
+            f"{one.shapley:+.3f}",
+            f"{one.n:,}",
+            one.missing_trial or ABSENT,
+        ]
+        for one in gains
+        if one.gain or one.shapley or one.missing_trial
+    ]
+    if not rows:
+        return None
+    headers = ["system", "setting", "perfect step", "gain", "part of all", "n", "measured by"]
+    title = f"Gains of a perfect step ({results.correctness}; difference [95 % interval])"
+    below = ["Gains of single steps overlap; the parts add up to the gain of all steps together."]
+    return TextTable(headers, rows, title, below=below)
+
+
 def _wrong(queries: Sequence[QueryCause]) -> TextTable:
     lines = [
         [
@@ -95,7 +120,7 @@ def _wrong(queries: Sequence[QueryCause]) -> TextTable:
 def _table(headers: list[str], lines: Sequence[Sequence[str]], title: str) -> TextTable:
     shown = [
         [shorten(" ".join(cell.split()), limits.REASON_CHARACTERS) for cell in line]
-        for line in islice(lines, _SHOWN)
+        for line in islice(lines, _ROWS)
     ]
     rest = len(lines) - len(shown)
     below = (

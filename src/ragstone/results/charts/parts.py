@@ -123,7 +123,28 @@ def series_keys(names: Iterable[str], prefix: str = "s") -> dict[str, str]:
 def mean_fields(summary: Summary) -> Spec:
     """Return a mean, the ends of its interval and n, as fields of a row."""
     low, high = summary.interval or (summary.mean, summary.mean)
-    return {"mean": summary.mean, "low": low, "high": high, "n": summary.n}
+    return {
+        "mean": summary.mean,
+        "low": low,
+        "high": high,
+        "n": summary.n,
+        "failed": summary.failed,
+    }
+
+
+def fitted_domain(shown: Iterable[float], room: float = 0.06) -> tuple[float, float]:
+    """Return the limits of an axis that fits some values, with some room.
+
+    Values from 0 to 1 stay within these limits.
+
+    >>> fitted_domain([0.4, 0.6, 0.9]), fitted_domain([-1.0, 4.0], room=0.1)
+    ((0.37, 0.93), (-1.5, 4.5))
+    """
+    held = list(shown)
+    low, high = min(held, default=0.0), max(held, default=1.0)
+    more = max((high - low) * room, 0.01)
+    ends = round(low - more, 6), round(high + more, 6)
+    return (max(0.0, ends[0]), min(1.0, ends[1])) if low >= 0 and high <= 1 else ends
 
 
 def mean_layers(

@@ -125,9 +125,10 @@ class TraceConverter:
             held.setdefault(span.trace_id, []).append(span)
             left[span.trace_id] -= 1
             if not left[span.trace_id]:
-                yield from self._rows_of(held.pop(span.trace_id))
+                yield from self.rows_of(held.pop(span.trace_id))
 
-    def _rows_of(self, spans: Sequence[TraceSpan]) -> Iterator[dict[str, Any]]:
+    def rows_of(self, spans: Sequence[TraceSpan]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of one trace, and count what became of its spans."""
         tree = TraceTree(spans)
         self._count(tree, len(spans))
         if not any(span.operation for span in tree.spans):
@@ -141,9 +142,9 @@ class TraceConverter:
                     self.found.without_row[row] += 1
                 else:
                     self.found.rows += 1
-                    yield self._named(row)
+                    yield self.named(row)
 
-    def _named(self, row: dict[str, Any]) -> dict[str, Any]:
+    def named(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return a row with the name of its system and the id of its query.
 
         The id is the digest of the query, as for data sets without ids. The second row of a system
@@ -157,7 +158,7 @@ class TraceConverter:
         if self._ids[key] > 1:
             query_id = f"{query_id}#{self._ids[key]}"
             self.found.notes[REPEATED] += 1
-        return {"query_id": query_id, **row}
+        return {"query_id": query_id, **{k: v for k, v in row.items() if k != "query_id"}}
 
     def _count(self, tree: TraceTree, written: int) -> None:
         """Count the spans of a trace by convention, and those that are not used."""

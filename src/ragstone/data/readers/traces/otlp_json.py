@@ -20,11 +20,11 @@ def json_spans(document: Mapping[str, Any]) -> Iterator[TraceSpan]:
     Raises:
         FieldError: a field has another type than OTLP's.
     """
-    for group in _objects(document, FIELD):
+    for group in objects(document, FIELD):
         resource = _attributes(_object(group, "resource"))
-        for scope in _objects(group, "scopeSpans"):
+        for scope in objects(group, "scopeSpans"):
             schema = str(scope.get("schemaUrl") or group.get("schemaUrl") or "")
-            for span in _objects(scope, "spans"):
+            for span in objects(scope, "spans"):
                 yield read_span(_span(span), resource, schema)
 
 
@@ -39,7 +39,7 @@ def _span(span: Mapping[str, Any]) -> OtlpSpan:
         _whole(span, "startTimeUnixNano"),
         _whole(span, "endTimeUnixNano"),
         _attributes(span),
-        [(str(event.get("name")), _attributes(event)) for event in _objects(span, "events")],
+        [(str(event.get("name")), _attributes(event)) for event in objects(span, "events")],
         status.get("code") in _ERROR,
         str(status.get("message") or ""),
         _whole(span, "flags"),
@@ -52,13 +52,13 @@ def _attributes(owner: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {str(pair.get("key")): _value(_object(pair, "value")) for pair in _objects(owner, name)}
+    return {str(pair.get("key")): _value(_object(pair, "value")) for pair in objects(owner, name)}
 
 
 def _value(value: Mapping[str, Any]) -> Any:
     """Return an AnyValue as plain data; 64-bit integers are texts in JSON."""
     if "arrayValue" in value:
-        return [_value(item) for item in _objects(_object(value, "arrayValue"), "values")]
+        return [_value(item) for item in objects(_object(value, "arrayValue"), "values")]
     if "kvlistValue" in value:
         return _pairs(_object(value, "kvlistValue"), "values")
     if "intValue" in value:
@@ -66,7 +66,8 @@ def _value(value: Mapping[str, Any]) -> Any:
     return next(iter(value.values()), None)
 
 
-def _objects(owner: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def objects(owner: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return a field that is a list of objects; raise `FieldError` if it is something else."""
     found = owner.get(name) or []
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise FieldError(f"the field {name!r} must be a list of objects, found {show(found)}")

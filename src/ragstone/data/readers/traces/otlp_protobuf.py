@@ -6,7 +6,7 @@ itself is parsed by OpenTelemetry's own classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ragstone.core.environment import require
@@ -109,6 +109,15 @@ def protobuf_spans(data: memoryview) -> Iterator[TraceSpan]:
                 raise CutMessage
     except DecodeError as error:
         raise FieldError(f"a message is not OTLP's protobuf ({error})") from error
+
+
+def join_spans(shared: bytes, spans: Iterable[bytes]) -> bytes:
+    """Return a TracesData of ResourceSpans with one scope, and of spans that belong into it."""
+    from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span, TracesData
+
+    group = ResourceSpans.FromString(shared)
+    group.scope_spans[0].spans.extend(Span.FromString(content) for content in spans)
+    return bytes(TracesData(resource_spans=[group]).SerializeToString())
 
 
 def _until_cut(message: memoryview) -> tuple[list[_Field], bool]:

@@ -1,0 +1,1 @@
+"""Plots by name: the charts of `ragstone plot`, each a function of stored results."""

@@ -1,0 +1,5 @@
+// Starts the page of a plot.
+"use strict";
+
+ragstone.startTheme();
+ragstone.drawCharts();

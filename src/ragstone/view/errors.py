@@ -1,0 +1,42 @@
+"""What a page says instead of its content: a state, its consequence and one way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragstone.errors import ConfigError, DamagedFile, NewerFile, RagstoneError, StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class StateText:
+    """A state of a page or of a part of it."""
+
+    said: str
+    """What is the case."""
+    then: str = ""
+    """What follows from it."""
+    command: str = ""
+    """A command that continues the work."""
+    link: str = ""
+    """The address of a page that continues the work, with `link_text`."""
+    link_text: str = ""
+
+
+class PageError(Exception):
+    """A request that gets a state instead of a page."""
+
+    def __init__(self, status: int, state: StateText) -> None:
+        super().__init__(state.said)
+        self.status, self.state = status, state
+
+
+def page_error(error: RagstoneError) -> PageError:
+    """Return the state of a page that could not be made."""
+    if isinstance(error, DamagedFile):
+        then = "Its rows are left out. The other pages of the store are shown."
+        return PageError(500, StateText(f"{error.path} {error.what}.", then, error.way_out))
+    if isinstance(error, NewerFile):
+        then = "The file was not changed."
+        return PageError(500, StateText(str(error), then, "pip install -U ragstone"))
+    status = 404 if isinstance(error, ConfigError | StoreError) else 500
+    return PageError(status, StateText(str(error), command=error.way_out))

@@ -1,0 +1,12 @@
+"""The pages, one file per page, in the order of the navigation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ragstone.view.page import ViewAction, ViewPage
+from ragstone.view.pages.experiments import EXPERIMENTS
+from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
+
+PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, TRACES)
+ACTIONS: Final[tuple[ViewAction, ...]] = (TRACES_CSV, TRACES_ROWS, TRACES_DATASET)

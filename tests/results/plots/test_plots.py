@@ -1,0 +1,52 @@
+"""Plots of made-up results: their numbers are those of the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.fakes.made_results import made_results
+
+from ragstone.errors import ConfigError
+from ragstone.results.causes.found import causes_of
+from ragstone.results.charts.parts import MOST_SERIES
+from ragstone.results.joined import JoinedResults
+from ragstone.results.plots.output import draw, rows_of
+from ragstone.results.plots.request import PlotRequest
+from ragstone.results.plots.sizes import read_sizes
+
+
+def test_causes_have_the_shares_of_the_table(tmp_path: Path) -> None:
+    """Each share of a mixed setting is drawn once, with its count and the wrong answers."""
+    results = made_results(tmp_path, queries=60)
+    plot = draw(PlotRequest("causes", JoinedResults.of([results])))
+
+    (spec,) = plot.charts.values()
+    drawn = {(row["name"], row["row"]): (row["mean"], row["count"]) for row in rows_of(spec)}
+    assert drawn == {
+        (f"{one.system} · {one.setting}", one.cause): (one.share, one.n)
+        for one in causes_of(results).shares
+        if one.setting.startswith(("gold+noise", "retrieved"))
+    }
+    assert drawn
+
+
+def test_the_first_series_are_drawn_with_a_note(tmp_path: Path) -> None:
+    """A chart never has more series than colours."""
+    results = made_results(tmp_path, systems=[f"s{n}" for n in range(5)])
+    joined = JoinedResults.of([results])
+    plot = draw(PlotRequest("gain-by-dataset", joined, metrics=("Match",)))
+
+    (spec,) = plot.charts.values()
+    assert len({row["name"] for row in rows_of(spec)}) == MOST_SERIES
+    assert "8 of 10 series are drawn" in plot.notes[0]
+    chosen = {"system": ["s1"]}
+    only = draw(PlotRequest("gain-by-dataset", joined, metrics=("Match",), where=chosen))
+    assert {row["name"][:2] for row in rows_of(next(iter(only.charts.values())))} == {"s1"}
+
+
+@pytest.mark.parametrize("written", ["7B", "x=", "x=many", "x=-1", "x=inf"])
+def test_a_size_is_a_positive_number(written: str) -> None:
+    """An error names the form."""
+    with pytest.raises(ConfigError, match="expected GENERATOR=SIZE"):
+        read_sizes((written,))

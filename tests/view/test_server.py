@@ -1,0 +1,96 @@
+"""The server: who may ask, plain data of pages, errors, and a port in use."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import aiohttp
+import pytest
+from tests.fakes.made_results import made_results
+
+from ragstone.core import limits
+from ragstone.errors import ConfigError
+from ragstone.view.app import make_app
+from ragstone.view.page import ViewAction
+from ragstone.view.pages import PAGES
+from ragstone.view.security import POLICY
+from ragstone.view.server import running
+from ragstone.view.store_view import StoreView
+
+
+def test_requests_of_other_addresses_are_refused(tmp_path: Path) -> None:
+    """A foreign Host or Origin gets 403; the answer of a page has the policy."""
+    made_results(tmp_path / "store")
+
+    async def ask() -> None:
+        app = make_app(StoreView(tmp_path / "store"), PAGES)
+        async with running(app) as address, aiohttp.ClientSession() as session:
+            page = f"{address}experiments"
+            async with session.get(page) as reply:
+                assert reply.status == 200
+                assert reply.headers["Content-Security-Policy"] == POLICY
+            async with session.get(page, headers={"Host": "evil.example"}) as reply:
+                assert reply.status == 403
+            async with session.post(page, headers={"Origin": "http://evil.example"}) as reply:
+                assert reply.status == 403
+            async with session.get(f"{page}.json") as reply:
+                assert [one["name"] for one in (await reply.json())["experiments"]] == ["made"]
+            async with session.get(f"{page}.json?state=nix") as reply:
+                assert reply.status == 404
+                assert "'nix'" in (await reply.json())["error"]["said"]
+
+    asyncio.run(ask())
+
+
+def test_limits_of_a_page_and_of_a_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list has pages; a long value and a large form are errors that name the limit."""
+    monkeypatch.setattr(limits, "VIEW_ROWS", 2)
+    monkeypatch.setattr(limits, "VIEW_PARAMETER_CHARACTERS", 9)
+    monkeypatch.setattr(limits, "VIEW_POST_BYTES", 100)
+    for name in ("a", "b", "c"):
+        made_results(tmp_path / "store", name=name)
+
+    action = ViewAction("/act", lambda _view, _values: pytest.fail("it must not run"))
+
+    async def ask() -> None:
+        app = make_app(StoreView(tmp_path / "store"), PAGES, [action])
+        async with running(app) as address, aiohttp.ClientSession() as session:
+            page = f"{address}experiments.json"
+            async with session.get(page) as reply:
+                found = await reply.json()
+                assert (len(found["experiments"]), found["total"]) == (2, 3)
+            async with session.post(f"{address}act", data={"text": 200 * "x"}) as reply:
+                assert reply.status == 413
+                assert "larger than 100 bytes" in await reply.text()
+            async with session.get(f"{page}?q={10 * 'x'}") as reply:
+                assert reply.status == 400
+                assert "at most 9 characters" in (await reply.json())["error"]["then"]
+
+    asyncio.run(ask())
+
+
+def test_results_used_last_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal results are the same object until others need the room."""
+    monkeypatch.setattr(limits, "VIEW_HELD_PREDICTIONS", 1)
+    for name in ("a", "b"):
+        made_results(tmp_path / "store", name=name)
+    view = StoreView(tmp_path / "store")
+    first = view.results("a")
+    assert view.results("a") is first
+    view.results("b")
+    assert view.results("a") is not first
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    """The message has the port and the way out."""
+    made_results(tmp_path / "store")
+
+    async def twice() -> None:
+        async with running(make_app(StoreView(tmp_path / "store"), PAGES)) as address:
+            port = int(address.rstrip("/").rpartition(":")[2])
+            with pytest.raises(ConfigError, match=f"port {port} is in use.*--port 0"):
+                async with running(make_app(StoreView(tmp_path / "store"), PAGES), port):
+                    pass
+
+    asyncio.run(twice())
