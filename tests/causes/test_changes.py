@@ -62,7 +62,7 @@ def test_the_first_difference_that_explains_the_change(
 
 def test_every_cause_has_a_meaning_and_a_place() -> None:
     """Docs and tables take causes and their order from one list."""
-    assert list(CHANGES)[0] == "label"
+    assert next(iter(CHANGES)) == "label"
     assert list(CHANGES)[-1] == "undecided"
     assert all(CHANGES.values())
 
@@ -86,7 +86,7 @@ def test_repeats_that_overlap_are_chance(
 
 
 def test_a_loss_is_not_explained_by_what_helps() -> None:
-    """A gold passage that is now shown is no cause of a loss; the passage beside it is one."""
+    """A gold passage that is now shown does not cause a loss; the passage beside it does."""
     assert cause_of_change(BEFORE, SHOWN, "worse").cause == "undecided"
     further = replace(SHOWN, shown=("g", "z"))
     assert cause_of_change(BEFORE, further, "worse").cause == "noise_added"

@@ -88,15 +88,15 @@ def test_equal_systems_have_no_changes() -> None:
 def test_a_gate_counts_the_causes_of_its_metrics(tmp_path: Path) -> None:
     """The text, the JSON and the Markdown have them; bare scores of a baseline are named."""
     compared(tmp_path)
-    files = {"new": tmp_path / "b.jsonl", "baseline": tmp_path / "a.jsonl"}
-    found = ragstone.gate(**files, metrics="EM", margin=0.1, common=True)
+    new, old = tmp_path / "b.jsonl", tmp_path / "a.jsonl"
+    found = ragstone.gate(new, baseline=old, metrics="EM", margin=0.1, common=True)
 
     assert [one["cause"] for one in found.to_dict()["changes"]] == ["label", "scoring", "undecided"]
     assert "Causes of changes: EM, new against baseline" in str(found)
     assert "Causes of changes" in found.to_markdown()
 
     bare = ragstone.gate(
-        files["new"],
+        new,
         baseline=[Score(q, "EM", 0.5) for q in ("label", "equal", "other", "same")],
         metrics="EM",
         margin=0.1,

@@ -36,7 +36,7 @@ CHANGES: Final[Mapping[ChangeCause, str]] = {
     "failure": "one of the two has no answer",
     "random": "the values of repeats overlap, or nothing that is known differs",
     "now_retrieved": "a gold passage is shown that was no candidate before",
-    "not_retrieved": "a gold passage was shown before and is no candidate any more",
+    "not_retrieved": "a gold passage was shown before and is not a candidate any more",
     "now_shown": "a gold passage is shown that was a candidate before",
     "now_cut": "a gold passage was shown before and is only a candidate now",
     "noise_added": "other passages without gold are shown",
@@ -150,10 +150,7 @@ def _context_change(a: Side, b: Side, outcome: Outcome) -> DecidedChange | None:
     """Return the change of the context that explains the outcome; None for equal contexts."""
     before, after = a.shown or (), b.shown or ()
     if before == after:
-        if a.texts is not None and b.texts is not None and a.texts != b.texts:
-            differing = [p for p, x, y in zip(before, a.texts, b.texts, strict=False) if x != y]
-            return DecidedChange("text_changed", _listed(differing))
-        return None
+        return _text_change(a, b)
     gold = _gold(a, b)
     if not gold:
         return DecidedChange("undecided", "other passages are shown, and no gold passage is known")
@@ -174,6 +171,14 @@ def _context_change(a: Side, b: Side, outcome: Outcome) -> DecidedChange | None:
         return DecidedChange("order_changed", f"{_listed(before)} before, {_listed(after)} now")
     word = "gain" if helps else "loss"
     return DecidedChange("undecided", f"other passages are shown, and they explain no {word}")
+
+
+def _text_change(a: Side, b: Side) -> DecidedChange | None:
+    """Return the change of the texts of equal passages; None for equal texts."""
+    if a.texts is None or b.texts is None or a.texts == b.texts:
+        return None
+    texts = zip(a.shown or (), a.texts, b.texts, strict=False)
+    return DecidedChange("text_changed", _listed([p for p, x, y in texts if x != y]))
 
 
 def _reader_change(a: Side, b: Side) -> DecidedChange:
