@@ -64,7 +64,7 @@ def test_it_fits_any_screen_in_both_schemes(
 
 
 def test_the_flipped_queries_are_filtered(chromium: str, page_file: Path) -> None:
-    """The headline metric is chosen first; direction, metric and words narrow the list."""
+    """The headline metric is chosen first; direction, cause, metric and words narrow the list."""
 
     async def choose(page: Page, field: str, value: str) -> None:
         await page.run(
@@ -78,6 +78,13 @@ def test_the_flipped_queries_are_filtered(chromium: str, page_file: Path) -> Non
         worse = await page.run(LISTED)
         await choose(page, "outcome", "better")
         assert worse + await page.run(LISTED) == both > worse > 0
+        await choose(page, "outcome", "")
+        causes = "[...document.querySelectorAll('#cause option')].slice(1).map((one) => one.value)"
+        by_cause = 0
+        for cause in await page.run(causes):
+            await choose(page, "cause", cause)
+            by_cause += await page.run(LISTED)
+        assert by_cause == both
         await choose(page, "words", "no such words")
         assert await page.run(LISTED) == 0
         assert await page.run("document.getElementById('shown').textContent[0]") == "0"

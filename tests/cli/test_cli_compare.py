@@ -115,7 +115,10 @@ def test_texts_of_the_rows_are_shown_side_by_side(tmp_path: Path) -> None:
     assert (one["query"], one["gold_answers"]) == ("Capital of Peru?", ["Lima"])
     assert one["systems"]["new"]["answer"] == "Lima"
     assert one["systems"]["old"]["values"] == {"EM": 0}
-    assert one["changes"] == [{"metric": "EM", "a": "old", "b": "new", "outcome": "better"}]
+    (change,) = one["changes"]
+    evidence = "the same passages; prompt and generator are not known"
+    said = {"outcome": "better", "cause": "undecided", "evidence": evidence}
+    assert change == {"metric": "EM", "a": "old", "b": "new", **said}
     assert found["usage"]["old"]["not_known"]["cost"] == "1 of 1 answers report none"
     assert (found["headline"], found["queries"]) == ("EM", 2)
 

@@ -6,9 +6,27 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from ragstone.types import Context, Prediction, Query, one_line
+from ragstone.types import Context, Prediction, Query, Ranking, one_line
 
 NO_ANSWERS: Final = "its scores carry no answers"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEvidence:
+    """What stored results know of the way to each answer; empty for scores of other origin."""
+
+    qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Query id -> passage id -> relevance."""
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    contexts: Mapping[str, Context] = field(default_factory=dict)
+    """What the generator was shown."""
+    repeats: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+    """Metric -> query id -> its values, if answers were repeated."""
+    prompt: str | None = None
+    """What identifies the prompt; "" for a system without one, None if it is not known."""
+    generator: str | None = None
+
+    __repr__ = one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +37,7 @@ class Answered:
     predictions: Mapping[str, Prediction] = field(default_factory=dict)
     contexts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Query id -> ids of the passages of the context, or of the first ranks without answers."""
+    evidence: AnswerEvidence = field(default_factory=AnswerEvidence)
 
     __repr__ = one_line
 

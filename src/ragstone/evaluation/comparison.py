@@ -10,6 +10,7 @@ from ragstone.core.schemas import PAIRS, to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable, to_markdown
 from ragstone.errors import UnknownMetric, did_you_mean
 from ragstone.evaluation.answered import Answered, not_known
+from ragstone.evaluation.changes import ChangeCount, change_counts, changes_tables
 from ragstone.evaluation.difference_plots import difference_plots
 from ragstone.evaluation.flipped_texts import (
     FlippedQuery,
@@ -98,11 +99,17 @@ class Comparison(Tabular):
         ordered = sorted(self.metrics, key=lambda one: one.metric != self.headline)
         return flipped_texts(ordered, self.scores, self.answered)
 
+    def changes(self, metric: str = "") -> list[ChangeCount]:
+        """Return the causes of the changes of one metric, or of all, with their queries."""
+        every = (change for one in self.flipped().values() for change in one.changes)
+        return change_counts(change for change in every if metric in ("", change.metric))
+
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield the verdict, the differences drawn, the metrics, the cost and flipped queries."""
+        """Yield the verdict, differences drawn, metrics, cost, causes of changes and queries."""
         yield "\n".join([self.verdict, *self.population])
         yield from difference_plots(self.metrics)
         yield from self._tables()
+        yield from changes_tables(self.changes(self.headline), self.answered)
         yield from (flips_text(flips, self.headline) for flips in self._shown_flips())
 
     def _shown_flips(self) -> Iterator[ShownFlips]:
@@ -159,6 +166,7 @@ class Comparison(Tabular):
                 one.system: {**_usage_document(one), "not_known": self.not_known[one.system]}
                 for one in self.usage
             },
+            "changes": [asdict(one) for one in self.changes()],
             "flipped": {query: found.to_dict() for query, found in self.flipped().items()},
         }
 
@@ -166,7 +174,8 @@ class Comparison(Tabular):
         """Return the verdict, the means, the cost and some flipped queries, for a pull request."""
         head = f"### {to_markdown([self.verdict])}"
         flips = (flips_table(one, self.headline) for one in self._shown_flips())
-        rest = to_markdown([" ".join(self.population), *self._tables(), *flips])
+        changes = changes_tables(self.changes(self.headline), self.answered)
+        rest = to_markdown([" ".join(self.population), *self._tables(), *changes, *flips])
         return f"{head}\n\n{rest}\n"
 
     def to_arrow(self, *, summary: bool = False) -> Table:

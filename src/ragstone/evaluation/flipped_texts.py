@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.evaluation.answered import NO_ANSWERS, Answered
+from ragstone.evaluation.changes import QueryChange, query_changes
 from ragstone.types import Query, Score
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class FlippedQuery:
 
     query: Query
     """Its text is empty if it is not known."""
-    changes: tuple[tuple[str, str, str, str], ...]
-    """(metric, first system, second system, `better` or `worse`: the second system)."""
+    changes: tuple[QueryChange, ...]
+    """One per metric and pair of systems with different values."""
     scores: Mapping[str, Mapping[str, Score]]
     """System -> metric -> score."""
     answered: Mapping[str, Answered]
@@ -36,11 +36,10 @@ class FlippedQuery:
     def to_dict(self) -> dict[str, Any]:
         """Return the texts and values as plain data."""
         query_id = self.query.query_id
-        names = ("metric", "a", "b", "outcome")
         return {
             "query": self.query.text,
             "gold_answers": self.query.gold_answers,
-            "changes": [dict(zip(names, change, strict=True)) for change in self.changes],
+            "changes": [change.to_dict() for change in self.changes],
             "systems": {
                 name: {
                     **self.answered[name].document(query_id),
@@ -62,6 +61,9 @@ class FlippedQuery:
             yield f"      query: {short(self.query.text)}"
         if self.query.gold_answers:
             yield f"      gold: {self._gold()}"
+        for one in self.changes:
+            if one.metric == metric and {one.a, one.b} == set(systems) and one.is_decided:
+                yield f"      cause of the change: {one.cause} ({short(one.evidence)})"
         for name in systems:
             yield f"      {name} ({self._value(name, metric)}): {self._answer(name)}"
             if passages := self._passages(name):
@@ -102,14 +104,11 @@ def flipped_texts(
 
     `scores` maps systems to metrics to queries; `answered` has the texts of each system.
     """
-    changes: dict[str, list[tuple[str, str, str, str]]] = {}
+    changes: dict[str, list[QueryChange]] = {}
     for one in metrics:
-        for (a, b), flipped in one.flipped.items():
-            # In turns, so that the beginning of a long list has both directions.
-            for turn in zip_longest(flipped.worse, flipped.better):
-                for query_id, outcome in zip(turn, ("worse", "better"), strict=True):
-                    if query_id is not None:
-                        changes.setdefault(query_id, []).append((one.metric, a, b, outcome))
+        for pair, flipped in one.flipped.items():
+            for change in query_changes(one.metric, pair, flipped, scores, answered):
+                changes.setdefault(change.query_id, []).append(change)
     return {
         query_id: FlippedQuery(
             _query(query_id, answered),

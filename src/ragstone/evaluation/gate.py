@@ -13,6 +13,7 @@ import numpy as np
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.readers.rows import listed
 from ragstone.errors import CallError, ConfigError
+from ragstone.evaluation.changes import ChangeCount, change_counts, query_changes
 from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate_result import GatedMetric, GateResult, Verdict, worst_verdict
 from ragstone.evaluation.scored_systems import (
@@ -273,6 +274,8 @@ class _Plan:
             used=used,
             queries=len(batches[-1]),
             clusters=self.systems.label,
+            changes=tuple(_changes(found, scored)),
+            answered=scored.answered,
         )
 
     def _batches(self) -> list[dict[str, None]]:
@@ -328,6 +331,15 @@ class _Plan:
             chance_to_pass=chance_to_pass(found, gated.margin, final),
             flipped=flipped_queries(old, new, scale),
         )
+
+
+def _changes(metrics: Iterable[GatedMetric], scored: ScoredSystems) -> Iterator[ChangeCount]:
+    """Yield the causes of the changes of each metric, over the queries of its last look."""
+    for one in metrics:
+        if one.flipped is not None:
+            pair = ("baseline", "new")
+            found = query_changes(one.metric, pair, one.flipped, scored.tables, scored.answered)
+            yield from change_counts(found)
 
 
 def _failed(column: Mapping[str, Score]) -> int:

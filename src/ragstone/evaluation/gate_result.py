@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 from ragstone.core.tables import Shown, TextTable, to_markdown
 from ragstone.core.text_plot import plot_intervals
 from ragstone.data.readers.rows import listed
+from ragstone.evaluation.answered import Answered
+from ragstone.evaluation.changes import ChangeCount, changes_tables
 from ragstone.statistics.flipped import FlippedQueries
 from ragstone.types import brief
 
@@ -123,6 +125,10 @@ class GateResult(Shown):
     """Name of the clusters; empty if each query is a cluster."""
     notes: tuple[str, ...] = ()
     """How the data of the two versions differ."""
+    changes: tuple[ChangeCount, ...] = ()
+    """Causes of the changed queries of each metric, `a` the baseline and `b` the new version."""
+    answered: Mapping[str, Answered] = field(default_factory=dict)
+    """The texts of both versions, as far as they are known."""
 
     def __repr__(self) -> str:
         """Return one line: the verdict and the metrics."""
@@ -142,10 +148,11 @@ class GateResult(Shown):
         return f"{found}. Bounds: one-sided 95%, over {self.clusters or 'queries'}."
 
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield the verdict, the changes drawn, and the metrics with the reasons below them."""
+        """Yield the verdict, changes drawn, metrics with reasons below, and causes of changes."""
         yield self.headline
         yield from self._plots()
         yield self._table()
+        yield from changes_tables(self.changes, self.answered)
 
     def _plots(self) -> Iterator[TextTable]:
         """Yield a table per margin: each change, and its bounds drawn beside the margin and 0."""
@@ -182,11 +189,13 @@ class GateResult(Shown):
             "queries": self.queries,
             "clusters": self.clusters or None,
             "notes": self.notes,
+            "changes": [asdict(one) for one in self.changes],
         }
 
     def to_markdown(self) -> str:
-        """Return the verdict and the table for a pull request."""
-        return f"### Gate: {to_markdown([self.headline])}\n\n{to_markdown([self._table()])}\n"
+        """Return the verdict, the metrics and the causes of changes for a pull request."""
+        tables = [self._table(), *changes_tables(self.changes, self.answered)]
+        return f"### Gate: {to_markdown([self.headline])}\n\n{to_markdown(tables)}\n"
 
     def to_junit(self) -> str:
         """Return JUnit XML: a test per metric; `worse` is a failure, `undecided` an error."""

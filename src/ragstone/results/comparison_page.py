@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.causes.changes import CHANGES
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
 from ragstone.evaluation.answered import NO_ANSWERS
+from ragstone.evaluation.changes import unknown_sides
 from ragstone.evaluation.comparison import Comparison
 from ragstone.evaluation.difference_plots import by_range, outcome_text
 from ragstone.evaluation.flipped_texts import FlippedQuery
@@ -52,6 +54,9 @@ def render_comparison(comparison: Comparison) -> str:
         not_known=list(comparison.not_known_lines()),
         flips=[_entry(one) for one in islice(flipped.values(), limits.REPORT_FLIPPED_QUERIES)],
         flipped=len(flipped),
+        changes=_changes(comparison),
+        causes=[cause for cause in CHANGES if cause in _causes(flipped.values())],
+        unknown=list(unknown_sides(comparison.answered)),
         pairs=list(dict.fromkeys((p.a, p.b) for m in comparison.metrics for p in m.pairs)),
         texts_known=any(one.known for one in flipped.values()),
         no_answers=NO_ANSWERS,
@@ -126,6 +131,27 @@ def _by_label(one: MetricComparison, level: float) -> Iterator[DrawnDifference]:
             outcome = {"up": "better", "down": "worse", "faint": "not shown to differ"}[look]
             said = (outcome, look, group.p_adjusted)
             yield DrawnDifference(group.value, one, a, b, group.difference, *said)
+
+
+def _changes(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the causes of changes by the headline metric as rows of the page."""
+    places = {(one.a, one.b): n for n, one in enumerate(comparison[comparison.headline].pairs)}
+    return [
+        {
+            "pair": places[one.a, one.b],
+            "a": one.a,
+            "b": one.b,
+            "cause": one.cause,
+            "better": len(one.better),
+            "worse": len(one.worse),
+            "meaning": CHANGES[one.cause],
+        }
+        for one in comparison.changes(comparison.headline)
+    ]
+
+
+def _causes(flipped: Iterable[FlippedQuery]) -> set[str]:
+    return {change.cause for one in flipped for change in one.changes}
 
 
 def _entry(one: FlippedQuery) -> dict[str, Any]:

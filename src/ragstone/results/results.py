@@ -18,6 +18,7 @@ from ragstone.core.user_code import is_ours
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.evaluation.answered import Answered
 from ragstone.evaluation.evaluation import Evaluation
+from ragstone.results.changes import answer_evidence
 from ragstone.results.html import write_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.lesson import lesson
@@ -111,7 +112,8 @@ class Results(Tabular, StoredResults):
         }
         contexts = {q: c.passage_ids for t in trials for q, c in t.contexts.items()}
         predictions = {q: p for trial in trials for q, p in trial.predictions.items()}
-        return Answered(self.all_queries, predictions, contexts or ranked)
+        evidence = answer_evidence(self, system, setting)
+        return Answered(self.all_queries, predictions, contexts or ranked, evidence)
 
     def _tables(self) -> Iterator[tuple[str, str, Table]]:
         """Yield system, setting and each of their SCORES tables."""

@@ -20,7 +20,7 @@
     const wanted = field("words").value.trim().toLowerCase();
     let shown = 0;
     for (const { entry, words, changes } of entries) {
-      const fitting = changes.filter((one) => ["metric", "pair", "outcome"].every((name) => fits(one, name)));
+      const fitting = changes.filter((one) => ["metric", "pair", "outcome", "cause"].every((name) => fits(one, name)));
       changes.forEach((one) => { one.hidden = !fitting.includes(one); });
       entry.hidden = fitting.length === 0 || !words.includes(wanted);
       shown += entry.hidden ? 0 : 1;
