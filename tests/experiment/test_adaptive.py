@@ -204,10 +204,23 @@ def test_nothing_to_decide_is_refused(
     assert not asked()
 
 
-@pytest.mark.parametrize(
-    "options", [["--share", "0.3"], ["--adaptive", "--plan"], ["--adaptive", "--only", "generate"]]
-)
+@pytest.mark.parametrize("options", [["--share", "0.3"], ["--adaptive", "--only", "generate"]])
 def test_options_that_exclude_each_other(options: list[str]) -> None:
     """They are wrong usage."""
     assert CliRunner().invoke(run_command, [write(), *options]).exit_code == 2
     assert not asked()
+
+
+def test_plan_of_an_adaptive_run() -> None:
+    """It tells how many of all answers are asked for, and asks nothing."""
+    given = ["--adaptive", "--share", "0.4", "--plan"]
+    printed = CliRunner().invoke(run_command, [write(), *given, "--json"])
+
+    planned = json.loads(printed.stdout)["adaptive"]
+    assert planned["all_answers"] == 3 * QUERIES
+    assert planned["answers_at_most"] == 144
+    assert planned["first_round"] == 3 * 24
+    assert "at most 144 of these 360" in CliRunner().invoke(run_command, [write(), *given]).stdout
+    assert not asked()
+    run(write(), RULES)
+    assert planned["first_round"] <= len(asked()) <= planned["answers_at_most"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ragstone.calls.client import Calls
+    from ragstone.experiment.adaptive import AdaptiveRun
     from ragstone.experiment.campaign import Campaign
     from ragstone.results.results import Results
     from ragstone.statistics.adaptive import AdaptiveRules
@@ -171,7 +172,7 @@ def command(
     from ragstone.experiment.load import load_campaign
 
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
-    rules = _rules(seed, share, margin, adaptive=adaptive, whole=not (plan or only))
+    rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
     sample = {"sample.limit": limit, "sample.seed": seed}
     given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
@@ -181,15 +182,21 @@ def command(
     calls = loaded.open_calls(replay_only=replay, retry_failed=retry_failed, **limits)
     with calls, shown_by(open_bar):
         if plan:
-            _print_plan(loaded, calls, sample_calls or 0, options)
+            _print_plan(loaded, calls, sample_calls or 0, rules, options)
         else:
             keep = _tracking(track) if track else print_results
             keep(_run(loaded, calls, only, rules, options))
 
 
-def _print_plan(loaded: Campaign, calls: Calls, sample_calls: int, options: Any) -> None:
+def _print_plan(
+    loaded: Campaign, calls: Calls, sample_calls: int, rules: AdaptiveRules | None, options: Any
+) -> None:
     with output_quiet():
-        planned = loaded.plan(calls, sample_calls=sample_calls, **options)
+        planned = (
+            loaded.plan(calls, sample_calls=sample_calls, **options)
+            if rules is None
+            else _adaptive(loaded, calls, rules, options).plan(sample_calls=sample_calls)
+        )
     print_result(planned.document, planned.text)
 
 
@@ -197,17 +204,18 @@ def _run(
     loaded: Campaign, calls: Calls, only: Sequence[str], rules: AdaptiveRules | None, options: Any
 ) -> Sequence[Results]:
     """Run everything, in rounds if there are rules for them, and return the results."""
+    with output_quiet():
+        if rules is None:
+            return loaded.run(calls, only=only, **options)
+        return _adaptive(loaded, calls, rules, options).run()
+
+
+def _adaptive(loaded: Campaign, calls: Calls, rules: AdaptiveRules, options: Any) -> AdaptiveRun:
     from ragstone.experiment.adaptive import AdaptiveRun
     from ragstone.experiment.freshness import Freshness
 
-    with output_quiet():
-        if rules is None:
-            results = loaded.run(calls, only=only, **options)
-        else:
-            wish = Freshness(options["reuse"], options["fresh"])
-            adaptive = AdaptiveRun(loaded, calls, rules, wish, trust_code=options["trust_code"])
-            results = adaptive.run()
-    return results
+    wish = Freshness(options["reuse"], options["fresh"])
+    return AdaptiveRun(loaded, calls, rules, wish, trust_code=options["trust_code"])
 
 
 def _tracking(name: str) -> Callable[[Sequence[Results]], None]:
@@ -235,7 +243,7 @@ def _rules(
             raise click.UsageError("--share and --margin need --adaptive")
         return None
     if not whole:
-        raise click.UsageError("--adaptive runs all steps in rounds; leave out --plan and --only")
+        raise click.UsageError("--adaptive runs all steps in rounds; leave out --only")
     given: dict[str, Any] = {"seed": seed, "share": share, "margin": margin}
     return AdaptiveRules(**{name: value for name, value in given.items() if value is not None})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,13 +38,45 @@ from ragstone.statistics.adaptive import (
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
-    from ragstone.experiment.campaign import Campaign
+    from ragstone.experiment.campaign import Campaign, CampaignPlan
     from ragstone.experiment.experiment import Experiment
     from ragstone.experiment.system import SharedInputs
 
 _LOG: Final = logging.getLogger(__name__)
 _FEWEST: Final = 2
 """Queries without which nothing can be compared."""
+
+
+@dataclass(frozen=True)
+class AdaptivePlan:
+    """The plan of an adaptive run: that of all answers, and how many of them are asked for."""
+
+    whole: CampaignPlan
+    rules: AdaptiveRules
+    first: int
+    """Answers of the first round."""
+    all_answers: int
+
+    @property
+    def answers_at_most(self) -> int:
+        """The answers that the budget allows."""
+        return math.floor(self.rules.share * self.all_answers)
+
+    def document(self) -> dict[str, Any]:
+        """Return the plan as plain data: that of all answers, and `adaptive`."""
+        counts = {"first_round": self.first, "answers_at_most": self.answers_at_most}
+        rules = dataclasses.asdict(self.rules)
+        adaptive = {"rules": rules, **counts, "all_answers": self.all_answers}
+        return {**self.whole.document(), "adaptive": adaptive}
+
+    def text(self) -> str:
+        """Return the plan for people."""
+        return (
+            f"{self.whole.text()}\n\n"
+            f"adaptive: at most {self.answers_at_most:,} of these {self.all_answers:,} answers "
+            f"(share {self.rules.share:g}), {self.first:,} of them in the first round; the calls "
+            "above are those of all answers"
+        )
 
 
 @dataclass
@@ -76,6 +109,25 @@ class AdaptiveRun:
         self.calls.keep_new_failures()
         run_contests(self._every, self.rules, self._ask)
         return [self._ended(one) for one in self.campaign.experiments]
+
+    def plan(self, *, sample_calls: int = 0) -> AdaptivePlan:
+        """Check everything and return the plan of all answers, and how many of them are asked for.
+
+        Raises:
+            ConfigError: a wrong file, or nothing to compare.
+        """
+        options: dict[str, Any] = {"fresh": self.wish.fresh, "reuse": self.wish.reuse}
+        options |= {"trust_code": self.trust_code, "sample_calls": sample_calls}
+        whole = self.campaign.plan(self.calls, **options)
+        self._check()
+        first = sum(
+            len(one.systems) * self.rules.planned(len(one.queries), 1) for one in self._every
+        )
+        return AdaptivePlan(whole, self.rules, first, self._all_answers)
+
+    @property
+    def _all_answers(self) -> int:
+        return sum(len(one.systems) * len(one.queries) for one in self._every)
 
     @cached_property
     def contests(self) -> dict[str, dict[str, Contest]]:
@@ -110,7 +162,7 @@ class AdaptiveRun:
                     "out --adaptive"
                 )
         every = self._every
-        whole = sum(len(one.systems) * len(one.queries) for one in every)
+        whole = self._all_answers
         least = sum(_FEWEST * len(one.systems) for one in every)
         if self.rules.share * whole < least:
             raise ConfigError(
