@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from ragstone.core import limits
+
 ChangeCause: TypeAlias = Literal[
     "label",
     "failure",
@@ -49,7 +51,6 @@ CHANGES: Final[Mapping[ChangeCause, str]] = {
     "undecided": "what is known does not decide it",
 }
 """Causes of changes in the order of their rules, with their meanings."""
-_SHOWN_IDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ def _context_change(a: Side, b: Side, outcome: Outcome) -> DecidedChange | None:
         known = [p for p in lost_or_found if other is None or p in other]
         by_rank: ChangeCause = "now_shown" if helps else "now_cut"
         by_retrieval: ChangeCause = "now_retrieved" if helps else "not_retrieved"
-        evidence = "; ".join(_ranks(p, a, b) for p in lost_or_found[:_SHOWN_IDS])
+        evidence = "; ".join(_ranks(p, a, b) for p in lost_or_found[: limits.SHOWN_PASSAGE_IDS])
         return DecidedChange(by_rank if known else by_retrieval, evidence)
     noise = sorted((gone if helps else new) - gold)
     if noise:
@@ -226,5 +227,5 @@ def _values(values: Sequence[float]) -> str:
 
 def _listed(passage_ids: Collection[str]) -> str:
     ids = list(passage_ids)
-    more = f" and {len(ids) - _SHOWN_IDS:,} more" if len(ids) > _SHOWN_IDS else ""
-    return ", ".join(ids[:_SHOWN_IDS]) + more
+    named, others = ids[: limits.SHOWN_PASSAGE_IDS], ids[limits.SHOWN_PASSAGE_IDS :]
+    return ", ".join(named) + (f" and {len(others):,} more" if others else "")

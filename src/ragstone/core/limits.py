@@ -307,7 +307,7 @@ LABEL_TOKENS: Final = 128  # Labels without a reason; a query may have several.
 EXPLAINED_LABEL_TOKENS: Final = 300  # Labels with a reason.
 MAX_SHORTFALL_REASONS: Final = 4
 """Reasons in the sentence on missing queries of a label, the most frequent first."""
-SHOWN_PASSAGE_IDS: Final = 3  # Passage ids in a message of `ragstone data chunk`.
+SHOWN_PASSAGE_IDS: Final = 3  # Passage ids in a message of `data chunk` or a cause of a change.
 MTRAG_CONTEXTS: Final = 10  # Passages per ranking that MTRAGEval accepts.
 
 # Components and experiments
