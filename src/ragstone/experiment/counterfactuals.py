@@ -61,7 +61,8 @@ class Counterfactual:
     """Names of systems of the experiment; by default all that answer."""
     parts: Mapping[str, Any] = field(default_factory=dict)
     """Key of a system, such as `query_former` -> the part in its place; None leaves the step out.
-    `changed_part` returns a part with other parameters."""
+    Without a generator, only passages are retrieved. `changed_part` returns a part with other
+    parameters."""
     repeats: int | None = None
     """Answers of a system that samples; by default as in the experiment."""
     judges: tuple[Any, ...] | None = None
@@ -72,6 +73,11 @@ class Counterfactual:
     """What is changed, in words."""
 
     __repr__ = one_line
+
+    @property
+    def answers(self) -> bool:
+        """Whether the systems answer; without a generator they only retrieve."""
+        return self.parts.get("generator", True) is not None
 
 
 @dataclass(frozen=True)
@@ -277,7 +283,7 @@ def _check(experiment: Experiment, asked: Counterfactual) -> None:
     for key in asked.parts:
         if key not in PARTS:
             raise ConfigError(f"a system has no part {key!r}{did_you_mean(key, PARTS)}", key=key)
-    if not asked.settings:
+    if asked.answers and not asked.settings:
         raise ConfigError("a counterfactual needs a context setting", key="settings")
 
 
@@ -314,6 +320,8 @@ def _file(experiment: Experiment, asked: Counterfactual) -> ExperimentFile:
     if asked.repeats is not None:
         repeats, changes["repeats"] = RepeatSpec(answers=asked.repeats), None
     judges = list(asked.judges) if asked.judges is not None else _deciding_judges(experiment)
+    if not asked.answers:
+        judges, repeats, changes["repeats"] = [], None, None
     named = {
         s.name: entries[s.name].model_copy(update={"name": s.name, **changes}) for s in systems
     }
@@ -325,6 +333,7 @@ def _file(experiment: Experiment, asked: Counterfactual) -> ExperimentFile:
         "oracle": None,
         "headline": None,
         "analysis": None,
+        **({} if asked.answers else {"correct": None}),
     }
     return file.model_copy(update=changed)
 
@@ -342,12 +351,14 @@ def _metrics(part: Experiment) -> list[Any]:
     retrieves = any(system.retriever or system.may_retrieve for system in part.systems)
     most = max(system.repeats.answers for system in part.systems)
 
+    answers = any(system.generator for system in part.systems)
+
     def fits(metric: Any) -> bool:
         if isinstance(metric, RankingMetric):
             return retrieves
         if isinstance(metric, RepeatMetric):
-            return metric.least <= most
-        return "attacks" not in metric.requires or plants_attacks(part.settings)
+            return answers and metric.least <= most
+        return answers and ("attacks" not in metric.requires or plants_attacks(part.settings))
 
     return [written for written in part.file.metrics if fits(part.metric(written))]
 

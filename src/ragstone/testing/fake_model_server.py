@@ -103,6 +103,7 @@ class FakeModelServer(ThreadedServer):
         delay: seconds before each reply.
         faults: kind of fault (see `FAULTS`) -> share of the requests.
         script: kinds of fault (or "ok") for the first requests, in the order of arrival.
+        fault_of: messages -> kind of fault, or "ok".
         seed: seed of the assignment of faults to requests.
         api_key: if given, requests without it are refused with 401.
         capacity: if given, more concurrent requests are refused with 429.
@@ -116,6 +117,7 @@ class FakeModelServer(ThreadedServer):
     delay: float = 0.0
     faults: Mapping[str, float] = field(default_factory=dict)
     script: Sequence[str] = ()
+    fault_of: Callable[[Messages], str] | None = None
     seed: int = 0
     api_key: str = ""
     capacity: int | None = None
@@ -182,6 +184,8 @@ class FakeModelServer(ThreadedServer):
         mark = prompt_mark(asked["messages"])
         self.asked[mark] += 1
         fault = self._refusal(request) or self.choose_fault(mark)
+        if fault == "ok" and self.fault_of is not None:
+            fault = self.fault_of(asked["messages"])
         if fault != "ok":
             self.met[fault] += 1
         await asyncio.sleep(self.delay + (self.slow_seconds if fault == "slow" else 0.0))

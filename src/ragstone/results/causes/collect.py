@@ -75,7 +75,7 @@ class TrialEvidence:
             cut=paths.cut(query_id),
             reranked=paths.before is not None,
             lost_at_hop=paths.lost_at_hop(query_id) if all_needed else None,
-            right_with_gold=self._flag(self._with_gold, query_id),
+            right_with_gold=self._gold_label(query_id),
             right_without=self._flag(self._without, query_id),
             right_with_neighbours=self._joined(query_id),
             sufficient=self._flag(self._sufficient, query_id),
@@ -122,6 +122,18 @@ class TrialEvidence:
         setting = self.at_hand.gold_setting
         return self.at_hand.labels(self.trial.system, setting) if setting else {}
 
+    def _gold_label(self, query_id: str) -> bool | None:
+        """Return whether the answer is right with gold alone; None if a processor cut that too."""
+        is_right = self._flag(self._with_gold, query_id)
+        if is_right is not False:
+            return is_right
+        trial = self.at_hand.trial_of(self.trial.system, str(self.at_hand.gold_setting), query_id)
+        if trial is None:
+            return False
+        paths = GoldPaths(self.at_hand, trial).of(self.at_hand.results.queries[query_id])
+        built = [path for path in paths if path.built]
+        return None if built and not any(path.shown and path.kept for path in built) else False
+
     @cached_property
     def _without(self) -> Mapping[str, float]:
         return self.at_hand.labels(self.trial.system, "none")
@@ -140,7 +152,7 @@ class TrialEvidence:
     def _joined(self, query_id: str) -> bool | None:
         """Return whether the answer is right with neighbours; those of gold count for reading."""
         found = list(self._neighbours[False])
-        if self._with_gold.get(query_id) == 0:
+        if self._gold_label(query_id) is False:
             found += self._neighbours[True]
         labels = [labels[query_id] for labels in found if query_id in labels]
         return any(labels) if labels else None

@@ -6,7 +6,7 @@ A gold answer that some system gave with a context is not doubted: it can be fou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -35,12 +35,12 @@ class LabelDoubts:
     @cached_property
     def reached(self) -> frozenset[str]:
         """The queries to which some system gave a right answer with a context."""
-        results = self.at_hand.results
         return frozenset(
             query_id
-            for trial in results.trials
+            for source in self.at_hand.sources
+            for trial in source.trials
             if trial.setting != "none"
-            for query_id, share in results.correct_shares(trial).items()
+            for query_id, share in source.correct_shares(trial).items()
             if share
         )
 
@@ -85,8 +85,13 @@ class LabelDoubts:
             answer = (prediction and prediction.answer) or ""
             if label == 0 and answer and not refused.get(query_id) and not is_polar(answer):
                 given = tuple(words(answer))
-                if 0 < len(given) <= _WORDS:
+                if 0 < len(given) <= _WORDS and not self._is_part(query_id, given):
                     yield query_id, given
+
+    def _is_part(self, query_id: str, given: Sequence[str]) -> bool:
+        """Return whether an answer is a part of a gold answer, and so no other answer."""
+        golds = self.at_hand.results.queries[query_id].gold_answers
+        return any(set(given) <= set(words(gold)) for gold in golds)
 
     def _doctor(self, query: Query) -> str:
         """Return that a short gold answer occurs in no gold passage, if their texts are known."""

@@ -11,7 +11,7 @@ from ragstone.causes.evidence import GoldPath
 from ragstone.causes.needed import keeps_answer
 from ragstone.results.causes.trials import TrialsAtHand
 from ragstone.results.scored_rows import TrialResults
-from ragstone.types import Context, Hop, Query, Ranking
+from ragstone.types import Context, ContextPassage, Hop, Query, Ranking
 
 _CUT: Final = " [...]"
 """The end of a stored text that is not complete."""
@@ -64,13 +64,23 @@ class GoldPaths:
         return [passage_id for _, passage_id in sorted(relevant, key=lambda pair: -pair[0])]
 
     def cut(self, query_id: str) -> int | None:
-        """Return the rank of the last retrieved passage in the context as built."""
+        """Return the rank of the last retrieved passage in the context as built.
+
+        If everything that was retrieved is in it, more would have been: as many as in the largest
+        context of the trial.
+        """
         built = self.trial.built.get(query_id)
         if built is None or self.final is None:
             return None
-        taken = [p for p in built.passages if p.origin in {"retrieved", "foreign"}]
+        taken = _taken(built)
         ranks = _ranks(self.final.get(query_id))
-        return max([len(taken), *(ranks.get(p.passage_id, 0) for p in taken)])
+        cut = max([len(taken), *(ranks.get(p.passage_id, 0) for p in taken)])
+        return cut if cut < len(ranks) else max(cut, self._largest)
+
+    @cached_property
+    def _largest(self) -> int:
+        """The number of retrieved passages in the largest context."""
+        return max((len(_taken(built)) for built in self.trial.built.values()), default=0)
 
     def of(self, query: Query) -> tuple[GoldPath, ...]:
         """Return the way of each gold passage of a query."""
@@ -128,6 +138,10 @@ class GoldPaths:
                 return number
             missing -= found
         return None
+
+
+def _taken(context: Context) -> list[ContextPassage]:
+    return [p for p in context.passages if p.origin in {"retrieved", "foreign"}]
 
 
 def _ranks(ranking: Ranking | None) -> dict[str, int]:

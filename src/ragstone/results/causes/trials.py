@@ -65,6 +65,11 @@ class TrialsAtHand:
             if label is not None
         }
 
+    def trial_of(self, system: str, setting: str, query_id: str) -> TrialResults | None:
+        """Return the trial whose answer to a query `labels` has; None if it was not asked."""
+        found = (trial for _, trial in reversed([*self._unchanged(system, setting)]))
+        return next((trial for trial in found if query_id in trial.predictions), None)
+
     def values(self, system: str, setting: str, metric: str) -> Mapping[str, float]:
         """Return query id -> value of a metric, wherever it was scored."""
         return {
@@ -100,9 +105,9 @@ class TrialsAtHand:
 
     def with_rewrite(self, system: str) -> Mapping[str, Ranking]:
         """Return query id -> ranking of the same search with the gold rewrite; {} without one."""
-        own = _parts(self.results.record, system)
-        if not own or _former(own) == _GOLD_REWRITE:
+        if self.forms_rewrite(system):
             return {}
+        own = _parts(self.results.record, system)
         found: dict[str, Ranking] = {}
         for source in reversed(self.sources):
             for ranking in source.rankings:
@@ -114,8 +119,12 @@ class TrialsAtHand:
 
     def searches_rewrite(self, system: str) -> bool:
         """Return whether a system, or another with the same search, searches the gold rewrite."""
+        return self.forms_rewrite(system) or bool(self.with_rewrite(system))
+
+    def forms_rewrite(self, system: str) -> bool:
+        """Return whether the search text of a system is the gold rewrite, or is not known."""
         own = _parts(self.results.record, system)
-        return not own or _former(own) == _GOLD_REWRITE or bool(self.with_rewrite(system))
+        return not own or _former(own) == _GOLD_REWRITE
 
     @cached_property
     def before_reranking(self) -> Mapping[str, Mapping[str, Ranking]]:
