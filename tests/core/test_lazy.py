@@ -24,7 +24,14 @@ def test_every_public_name_exists_and_is_listed(package: ModuleType) -> None:
 def test_there_is_a_check_for_every_kind_of_component() -> None:
     """`ragstone.testing` exports the checks, the fakes and the kinds of faults."""
     checks = {f"check_{kind.removesuffix('s')}" for kind in BUILT_IN}
-    fakes = {"FAULTS", "FakeBatchServer", "FakeElasticsearch", "FakeModelServer", "ScriptedCalls"}
+    fakes = {
+        "FAULTS",
+        "FakeBatchServer",
+        "FakeElasticsearch",
+        "FakeFaults",
+        "FakeModelServer",
+        "ScriptedCalls",
+    }
     assert set(testing.__all__) == checks | fakes
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,8 +22,6 @@ from ragstone.results.results import Results
 
 if TYPE_CHECKING:
     from ragstone.experiment.deciding import AskedTrial, Decisions, PlannedTrial
-
-_LOG: Final = logging.getLogger(__name__)
 
 
 causes_options = together(
@@ -137,13 +134,17 @@ def _decide(
     """
     from ragstone.experiment.deciding import decide_causes, plan_decisions
     from ragstone.experiment.load import load_campaign
+    from ragstone.results.causes.found import causes_of
 
+    for one in found:
+        causes_of(one).only(wanted.system, wanted.setting)
     experiments = {one.file.name: one for one in load_campaign(file, overrides).experiments}
+    chosen: Any = {"system": wanted.system, "setting": wanted.setting}
     decided, max_calls, budget = [], wanted.max_calls, wanted.budget
     with output_quiet():
-        plans = {one.name: plan_decisions(experiments[one.name], one) for one in found}
+        plans = {one.name: plan_decisions(experiments[one.name], one, **chosen) for one in found}
         for line in _plan_lines(plans):
-            _LOG.info("%s", line)
+            click.echo(line, err=True)
         most = sum(one.calls for plan in plans.values() for one in plan)
         if most and max_calls is None and budget is None:
             raise ConfigError(
@@ -151,7 +152,8 @@ def _decide(
                 "--budget with a cost"
             )
         for one in found:
-            asked = decide_causes(experiments[one.name], one, max_calls=max_calls, budget=budget)
+            experiment = experiments[one.name]
+            asked = decide_causes(experiment, one, max_calls=max_calls, budget=budget, **chosen)
             max_calls = None if max_calls is None else max_calls - asked.calls
             budget = None if budget is None else budget - (asked.cost or 0.0)
             decided.append(Decided(Results(one.store, one.record), asked))
@@ -161,6 +163,8 @@ def _decide(
 def _plan_lines(plans: dict[str, list[PlannedTrial]]) -> Iterator[str]:
     """Yield one line per trial of the plan."""
     for name, plan in plans.items():
+        if not plan:
+            continue
         yield f"{name}: trials that would decide more causes, with their maximum number of calls"
         for one in plan:
             what = f"{len(one.trial.query_ids):,} queries of {one.trial.system}: {one.trial.name}"

@@ -7,7 +7,7 @@ call log of the experiment, they enter no mean, and what is kept is not asked ag
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,24 +60,33 @@ class Decisions:
     trials: tuple[AskedTrial, ...]
     calls: int
     cost: float | None
-    """In the currency of the price table; None if a price is not known."""
+    """In the currency of the price table; None without one."""
 
 
 def plan_decisions(
-    experiment: Experiment, results: StoredResults, calls: Calls | None = None
+    experiment: Experiment,
+    results: StoredResults,
+    *,
+    system: str | None = None,
+    setting: str | None = None,
+    calls: Calls | None = None,
 ) -> list[PlannedTrial]:
     """Return the trials that would decide more causes; nothing is asked.
 
-    A trial that depends on the answers of an earlier one has its maximum number of calls.
+    A trial that depends on the answers of an earlier one has its maximum number of calls. The
+    arguments are those of `decide_causes`.
     """
+    wanted = proposed_trials(results, system=system, setting=setting, at_most=True)
     with _opened(experiment, calls) as opened:
-        return [_planned(experiment, one, opened) for one in proposed_trials(results, at_most=True)]
+        return [_planned(experiment, one, opened) for one in wanted]
 
 
 def decide_causes(
     experiment: Experiment,
     results: StoredResults,
     *,
+    system: str | None = None,
+    setting: str | None = None,
     max_calls: int | None = None,
     budget: float | None = None,
     calls: Calls | None = None,
@@ -90,6 +99,8 @@ def decide_causes(
     Args:
         experiment: the experiment as its file describes it.
         results: its kept results.
+        system: decide the wrong answers of this system alone.
+        setting: decide the wrong answers under this context setting alone.
         max_calls: maximum number of calls; answers of your own system count as calls.
         budget: maximum cost, in the currency of the price table; without effect with `calls`.
         calls: makes the model calls; by default those of the experiment.
@@ -103,26 +114,33 @@ def decide_causes(
         before = opened.usage.cost
         for kind in KINDS:
             current = StoredResults(results.store, results.record)
-            for trial in proposed_trials(current, kind):
-                left = None if max_calls is None else max_calls - sum(one.calls for one in done)
-                done.append(_ask(experiment, trial, opened, left))
-        return Decisions(tuple(done), sum(one.calls for one in done), opened.usage.cost - before)
+            for trial in proposed_trials(current, kind, system=system, setting=setting):
+                done.append(_ask(experiment, trial, opened, max_calls, done))
+        cost = opened.usage.cost - before if experiment.file.prices else None
+        return Decisions(tuple(done), sum(one.calls for one in done), cost)
 
 
 def _ask(
-    experiment: Experiment, trial: ProposedTrial, calls: Calls, max_calls: int | None
+    experiment: Experiment,
+    trial: ProposedTrial,
+    calls: Calls,
+    max_calls: int | None,
+    done: Sequence[AskedTrial],
 ) -> AskedTrial:
+    """Ask one trial with the calls that those before it have left."""
     planned = _planned(experiment, trial, calls)
     if planned.reason:
         return AskedTrial(trial, 0, 0, 0, trial.query_ids, planned.reason)
-    (asked,) = ask_counterfactuals(experiment, [_wanted(trial)], calls=calls, max_calls=max_calls)
+    left = None if max_calls is None else max_calls - sum(one.calls for one in done)
+    (asked,) = ask_counterfactuals(experiment, [_wanted(trial)], calls=calls, max_calls=left)
+    is_short = asked.left_out and left is not None and planned.calls > left
     return AskedTrial(
         trial,
         asked.calls,
         len(trial.query_ids) - len(asked.left_out),
         _failed(asked),
         asked.left_out,
-        asked.reason,
+        f"the maximum of {max_calls:,} calls does not suffice" if is_short else asked.reason,
     )
 
 

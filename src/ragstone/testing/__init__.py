@@ -2,7 +2,7 @@
 
 A check runs a component as an experiment would and raises `AssertionError` with the first broken
 rule. `FakeModelServer`, `FakeBatchServer` and `FakeElasticsearch` are real HTTP servers;
-`ScriptedCalls` answers with a function instead.
+`ScriptedCalls` answers with a function instead. `FakeFaults` is an experiment with known mistakes.
 
 >>> from ragstone import retrievers, testing
 >>> testing.check_retriever(retrievers.BM25)
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ragstone.testing.fake_batch_server import FakeBatchServer as FakeBatchServer
     from ragstone.testing.fake_calls import ScriptedCalls as ScriptedCalls
     from ragstone.testing.fake_elasticsearch import FakeElasticsearch as FakeElasticsearch
+    from ragstone.testing.fake_faults import FakeFaults as FakeFaults
     from ragstone.testing.fake_model_server import FAULTS as FAULTS
     from ragstone.testing.fake_model_server import FakeModelServer as FakeModelServer
 
@@ -43,6 +44,7 @@ _load, __dir__, __all__ = attach(
         "fake_batch_server": ["FakeBatchServer"],
         "fake_calls": ["ScriptedCalls"],
         "fake_elasticsearch": ["FakeElasticsearch"],
+        "fake_faults": ["FakeFaults"],
         "fake_model_server": ["FAULTS", "FakeModelServer"],
     },
 )

@@ -148,6 +148,7 @@ class FakeFaults:
         self._queries = [_Planted(at, *kind) for at, kind in enumerate(kinds)]
         self._by_name = {name: q for q in self._queries for name in (q.subject, q.alias)}
         self._server = FakeModelServer(self.reply, fault_of=self.error)
+        self._running = False
 
     @property
     def planted(self) -> dict[str, str]:
@@ -162,6 +163,7 @@ class FakeFaults:
     def __enter__(self) -> Self:
         """Start the model and write the data set and the experiment."""
         self._server.__enter__()
+        self._running = True
         (self.folder / "set" / "qrels").mkdir(parents=True, exist_ok=True)
         _write_lines(self.folder / "set/queries.jsonl", (q.query() for q in self._queries))
         _write_lines(
@@ -175,12 +177,18 @@ class FakeFaults:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
     ) -> None:
+        """Stop the model, if it still answers."""
+        self.stop()
+
+    def stop(self) -> None:
         """Stop the model."""
-        self._server.__exit__(kind, error, trace)
+        if self._running:
+            self._server.__exit__(None, None, None)
+            self._running = False
 
     def _document(self) -> dict[str, Any]:
         model = {"name": "chat", "model": "planted", "base_url": self._server.url}

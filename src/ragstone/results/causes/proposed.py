@@ -57,13 +57,20 @@ class ProposedTrial:
 
 
 def proposed_trials(
-    results: StoredResults, kind: Kind | None = None, *, at_most: bool = False
+    results: StoredResults,
+    kind: Kind | None = None,
+    *,
+    system: str | None = None,
+    setting: str | None = None,
+    at_most: bool = False,
 ) -> list[ProposedTrial]:
     """Return the trials that would decide more, in the order in which they are asked.
 
     Args:
         results: the results of an experiment.
         kind: only those of this kind.
+        system: only those for the wrong answers of this system.
+        setting: only those for the wrong answers under this context setting.
         at_most: whether trials are listed that are needed only if an earlier one turns out so.
     """
     if results.correctness is None:
@@ -71,10 +78,13 @@ def proposed_trials(
     at_hand = TrialsAtHand(results)
     asked: dict[tuple[Kind, str, str], dict[str, None]] = {}
     for evidence in evidence_of(at_hand):
+        trial = evidence.trial
+        if system not in (None, trial.system) or setting not in (None, trial.setting):
+            continue
         for query_id in evidence.wrong:
-            for one, setting in _needed(evidence, query_id, at_most=at_most):
+            for one, shown in _needed(evidence, query_id, at_most=at_most):
                 if kind in (None, one):
-                    asked.setdefault((one, evidence.trial.system, setting), {})[query_id] = None
+                    asked.setdefault((one, trial.system, shown), {})[query_id] = None
     return [
         ProposedTrial(*key, tuple(query_ids), parts=_SEARCH_ALONE if key[0] == "rewrite" else {})
         for key, query_ids in sorted(asked.items(), key=lambda pair: KINDS.index(pair[0][0]))
@@ -88,7 +98,7 @@ def _needed(evidence: TrialEvidence, query_id: str, *, at_most: bool) -> Iterato
     if not _is_open(decision):
         return
     wanted = [
-        *_for_reading(evidence, found, at_most=at_most),
+        *_for_reading(evidence, found, query_id, at_most=at_most),
         *_for_retrieval(evidence, found, decision, query_id),
     ]
     for kind, setting in wanted:
@@ -97,12 +107,15 @@ def _needed(evidence: TrialEvidence, query_id: str, *, at_most: bool) -> Iterato
             yield kind, setting
 
 
-def _for_reading(evidence: TrialEvidence, found: Evidence, *, at_most: bool) -> Iterator[_Wanted]:
+def _for_reading(
+    evidence: TrialEvidence, found: Evidence, query_id: str, *, at_most: bool
+) -> Iterator[_Wanted]:
     """Yield the trials with gold alone, and without context if the answer is wrong there."""
     if found.gold:
-        yield "gold", evidence.at_hand.gold_setting or "gold"
-        unknown = found.right_with_gold is None and at_most
-        if unknown or found.right_with_gold is False:
+        gold = evidence.at_hand.gold_setting or "gold"
+        yield "gold", gold
+        unknown = query_id not in evidence.at_hand.labels(evidence.trial.system, gold)
+        if found.right_with_gold is False or (at_most and unknown):
             yield "none", "none"
 
 
