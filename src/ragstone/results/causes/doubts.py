@@ -98,19 +98,18 @@ class LabelDoubts:
         answers = literal_answers(query)
         grades = self.at_hand.results.qrels.get(query.query_id, {})
         gold = [passage_id for passage_id, grade in grades.items() if grade > 0]
-        texts = [self._texts.get(passage_id, _CUT) for passage_id in gold]
+        texts = [self._text(query.query_id, passage_id) for passage_id in gold]
         if not texts or not answers or any(text.endswith(_CUT) for text in texts):
             return ""
         absent = is_absent_span(answers, texts)
         return "the data doctor: no gold answer occurs in a gold passage" if absent else ""
 
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        """Passage id -> text: stored with the results, or complete in a context with gold alone."""
-        results = self.at_hand.results
-        found = dict(results.texts)
-        for trial in results.trials:
-            if trial.setting == self.at_hand.gold_setting:
-                for context in trial.built.values():
-                    found.update((p.passage_id, p.text) for p in context.passages)
-        return found
+    def _text(self, query_id: str, passage_id: str) -> str:
+        """Return the text of a passage: from a context of the query, or as far as it is stored."""
+        for source in self.at_hand.sources:
+            for trial in source.trials:
+                context = trial.built.get(query_id)
+                for passage in context.passages if context else ():
+                    if passage.passage_id == passage_id:
+                        return passage.text
+        return str(self.at_hand.results.texts.get(passage_id, _CUT))
