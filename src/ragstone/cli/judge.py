@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
+from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
 
@@ -43,8 +44,12 @@ def command() -> None:
 @click.argument("config", metavar="CONFIG")
 @click.option(
     "--data",
-    required=True,
     help="Folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or mtrag.",
+)
+@click.option(
+    "--causes",
+    type=FILE,
+    help="Instead of --data: people's causes of the wrong answers of the experiment CONFIG.",
 )
 @click.option("--judge", "name", help="Name of the judge, if CONFIG has several.")
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many answers.")
@@ -72,7 +77,8 @@ def command() -> None:
 def check(
     *,
     config: str,
-    data: str,
+    data: str | None,
+    causes: Path | None,
     name: str | None,
     limit: int | None,
     seed: int,
@@ -85,14 +91,21 @@ def check(
     """Compare a judge with people's grades.
 
     Reports the uses that the judge of CONFIG is fit for. CONFIG is a YAML file with a judge, an
-    experiment file with judges, or a judge's name.
+    experiment file with judges, or a judge's name. With --causes, the causes of an experiment's
+    wrong answers are compared with people's labels.
 
     \b
     Examples:
       ragstone judge check judge.yaml --data ../truthfulqa
       ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
       ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
+      ragstone judge check exp.yaml --causes labels.jsonl
     """
+    if (data is None) == (causes is None):
+        raise click.UsageError("give one of --data, with graded answers, and --causes, with labels")
+    if data is None or causes is not None:
+        print_cause_check(Path(config), Path(causes or ""), seed)
+        return
     from ragstone.calls.client import Calls
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core.progress import shown_by

@@ -1,0 +1,68 @@
+"""The form of people's ratings: every field, and lines that are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.data.readers.ratings import HumanRating, RatedItem, read_ratings
+from ragstone.errors import DatasetError
+
+ROW: dict[str, Any] = {"query_id": "q", "rater": "ann", "property": "fluency", "value": 4}
+
+
+def written(folder: Path, *rows: dict[str, Any]) -> Path:
+    """Write ratings."""
+    path = folder / "ratings.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_every_field_is_read(tmp_path: Path) -> None:
+    """Those that are absent are empty."""
+    pair = {**ROW, "system": "s", "setting": "gold", "against": "t", "value": "tie"}
+    more = {"passage_id": "p", "part": "claim 1", "time": "2026-11-24", "shown": "never"}
+    plain, full = read_ratings(written(tmp_path, ROW, {**pair, **more}))
+
+    assert plain == HumanRating(RatedItem("q"), "fluency", "ann", 4, line=1)
+    item = RatedItem("q", "s", "gold", "t", "p", "claim 1")
+    assert full == HumanRating(item, "fluency", "ann", "tie", "2026-11-24", "never", line=2)
+
+
+def test_one_property_can_be_chosen(tmp_path: Path) -> None:
+    """An absent one is named with those that are there."""
+    path = written(tmp_path, ROW, {**ROW, "property": "cause", "value": "ranking"})
+
+    assert [one.value for one in read_ratings(path, "cause")] == ["ranking"]
+    with pytest.raises(DatasetError, match="no ratings of the property 'x'; it has 'fluency'"):
+        read_ratings(path, "x")
+    with pytest.raises(DatasetError, match="has no ratings; it has no line"):
+        read_ratings(written(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"value": None}, "'value' must be a number or a text, found None"),
+        ({"value": True}, "'value' must be a number or a text, found True"),
+        ({"value": ""}, "'value' must be a number or a text"),
+        ({"against": "t", "value": 1}, "must be a, b or tie, found 1"),
+        ({"shown": "later"}, "before, after or never, found 'later'"),
+        ({"system": 7}, "'system' must be a text, found 7"),
+        ({"rater": None}, "rater"),
+        ({"sytem": "s"}, "did you mean 'system'"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path: Path, changed: dict[str, Any], problem: str) -> None:
+    """With the file, the line and the value."""
+    with pytest.raises(DatasetError, match=f"line 2.*{problem}"):
+        read_ratings(written(tmp_path, ROW, {**ROW, "rater": "ben", **changed}))
+
+
+def test_a_rater_has_one_rating_per_item(tmp_path: Path) -> None:
+    """The second one is refused with the line of the first."""
+    with pytest.raises(DatasetError, match=r"line 2.*second rating by 'ann'.*line 1"):
+        read_ratings(written(tmp_path, ROW, {**ROW, "value": 3}))
