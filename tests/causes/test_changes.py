@@ -8,6 +8,7 @@ import pytest
 
 from ragstone.causes.changes import (
     CHANGES,
+    DecidedChange,
     Outcome,
     Side,
     cause_of_change,
@@ -38,7 +39,7 @@ MISSED = replace(BEFORE, candidates=("x", "y"))
         (BEFORE, replace(SHOWN, answer=None, failure="time-out"), "worse", "failure", "time-out"),
         (MISSED, SHOWN, "better", "now_retrieved", "g: no candidate before, rank 3 now"),
         (SHOWN, MISSED, "worse", "not_retrieved", "g: rank 3 before, no candidate now"),
-        (BEFORE, SHOWN, "better", "now_shown", "g: rank 3 before, rank 3 now"),
+        (BEFORE, SHOWN, "better", "now_shown", "g: rank 3, not shown before, shown now"),
         (SHOWN, BEFORE, "worse", "now_cut", "g: rank 3"),
         (BEFORE, replace(BEFORE, shown=("x", "z")), "worse", "noise_added", "z"),
         (BEFORE, replace(BEFORE, shown=("x",)), "better", "noise_removed", "y"),
@@ -138,3 +139,13 @@ def test_rankings_change_by_the_places_of_gold(
     assert cause_of_ranking_change(a, b).cause == cause
     assert cause_of_ranking_change(a, replace(b, gold=frozenset("h"))).cause == "label"
     assert cause_of_ranking_change(a, replace(b, candidates=None)).cause == "undecided"
+
+
+def test_a_passage_at_the_same_rank_is_shown_or_not() -> None:
+    """A smaller cut does not change the rank."""
+    a = Side(gold=GOLD, candidates=("g", "x"), shown=("g",))
+    b = Side(gold=GOLD, candidates=("g", "x"), shown=())
+
+    found = cause_of_change(a, b, "worse")
+
+    assert found == DecidedChange("now_cut", "g: rank 1, shown before, not shown now")

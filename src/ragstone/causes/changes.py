@@ -210,15 +210,17 @@ def _rank(passage_id: str, ranking: Sequence[str] | None) -> int | None:
 
 
 def _ranks(passage_id: str, a: Side, b: Side) -> str:
-    """Return the ranks of a passage in both rankings as a phrase."""
+    """Return the ranks of a passage on both sides as a phrase, or where it is shown."""
+    ranks = [_rank(passage_id, side.candidates) for side in (a, b)]
+    is_at_one_rank = ranks[0] is not None and ranks[0] == ranks[1]
     places = []
-    for side, when in ((a, "before"), (b, "now")):
-        rank = _rank(passage_id, side.candidates)
-        if side.candidates is None:
-            places.append(f"{'shown' if passage_id in (side.shown or ()) else 'not shown'} {when}")
-        else:
-            places.append(f"{'no candidate' if rank is None else f'rank {rank}'} {when}")
-    return f"{passage_id}: {', '.join(places)}"
+    for side, rank, when in zip((a, b), ranks, ("before", "now"), strict=True):
+        place = "no candidate" if rank is None else f"rank {rank}"
+        if side.candidates is None or is_at_one_rank:
+            place = "shown" if passage_id in (side.shown or ()) else "not shown"
+        places.append(f"{place} {when}")
+    same = f"rank {ranks[0]}, " if is_at_one_rank else ""
+    return f"{passage_id}: {same}{', '.join(places)}"
 
 
 def _values(values: Sequence[float]) -> str:
