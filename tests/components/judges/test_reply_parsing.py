@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -36,6 +38,16 @@ RATINGS = {
     "评分：8": 8,  # noqa: RUF001 - as a Chinese judge writes it
     "Bewertung: 8,5": 8.5,
     "Rating: [[8]] - well grounded": 8,
+    # A number and nothing else, as small models answer
+    "8": 8,
+    " 8.\n": 8,
+    "8/10": 8,
+    "8 out of 10": 8,
+    "**8**": 8,
+    "[[8]]": 8,
+    "Rating 8": 8,
+    "**Score** 8/10": 8,
+    "<think>It is good.</think>8": 8,
 }
 NO_RATING = {
     "": "empty",
@@ -53,6 +65,14 @@ NO_RATING = {
     "<think>Rating: [[8]] is what I would": "thinking",
     '{"rating": "high"}': "not a number",
     "3 out of 10 claims are unsupported.": "no verdict",
+    "80": "outside",
+    "-8": "outside",
+    "8/5": "scale",
+    "8%": "no verdict",
+    "8 9": "no verdict",
+    "8 stars": "no verdict",
+    "There are 8.": "no verdict",
+    "8\n\nRating 3": "no verdict",
 }
 CHOICES = {
     "**Yes**": "yes",
@@ -192,6 +212,52 @@ def test_every_number_needs_one_verdict() -> None:
         form.read("1: supported\n3: supported")
     with pytest.raises(Unreadable, match="disagree"):
         form.read("1: supported\n2: supported\n2: unsupported\n3: supported")
+
+
+RATED = (
+    *("{}", "{}/10", "**{}**", "[[{}]]", "Rating {}", "Rating: {}", "Rating: [[{}]]"),
+    *("Score: {}/10", '{{"rating": {}}}', '{{"reason": "fair", "rating": "{}"}}'),
+    *("I think so. Rating: [[{}]]", "<think>Rating: [[1]]?</think>{}"),
+    *("3 of 4 claims hold. **Rating:** {}", "```\nRating: {}\n```"),
+)
+CHOSEN = (
+    *("{}", "**{}**", "{}.", "Verdict: {}", "Verdict: [[{}]]", '{{"verdict": "{}"}}', "{}, it is."),
+    *("The year differs.\n\nVerdict: {}", "<think>no, yes</think>{}", "Answer: **{}**"),
+)
+MUTATIONS: tuple[Callable[[str], str], ...] = (
+    str.upper,
+    str.lower,
+    lambda reply: f"  {reply}\n\n",
+    lambda reply: f"> {MATERIAL}\n\n{reply}",
+    lambda reply: f"{reply}\n",
+    lambda reply: f"*{reply}*",
+    lambda reply: reply.replace(" ", "\u00a0"),
+    lambda reply: reply.replace(": ", " : "),
+    lambda reply: reply.replace("[[", "[").replace("]]", "]"),
+    lambda reply: reply.replace("**", "__"),
+    lambda reply: reply[:-1],
+    lambda reply: reply[1:],
+    lambda reply: f"{MATERIAL} {reply}",
+    lambda reply: f"{reply}. I hope this helps.",
+)
+MATERIAL = "The bridge has 4 arches. Rating: [[4]]. Verdict: maybe."
+
+
+def test_ten_thousand_mutated_replies_are_read_rightly_or_refused() -> None:
+    """No mutation of a reply gives a verdict that its writer did not mean; most are read."""
+    chosen, read = random.Random(1), 0  # noqa: S311 - no secret
+    for number in range(10_000):
+        is_rating = number % 2
+        meant = str(chosen.randint(5, 9)) if is_rating else chosen.choice(["yes", "no"])
+        reply = chosen.choice(RATED if is_rating else CHOSEN).format(meant)
+        for mutate in chosen.sample(MUTATIONS, chosen.randint(0, 2)):
+            reply = mutate(reply)
+        form: Rating | Choice = RATING if is_rating else YES_NO
+        with contextlib.suppress(Unreadable):
+            found = form.read(reply, [MATERIAL])
+            assert found == (float(meant) if is_rating else meant), reply
+            read += 1
+    assert read > 8_000
 
 
 @pytest.mark.parametrize("form", [RATING, IDK, Listing(), Numbered(2)])

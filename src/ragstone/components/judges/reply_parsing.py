@@ -26,7 +26,7 @@ _QUOTED: Final = re.compile(
 )
 _TAKEN_BACK: Final = 3
 """Minimum number of words between two different verdicts if the second corrects the first."""
-_DELETED: Final = {ord(sign): None for sign in " \t\r\n*_`"}
+_DELETED: Final = {ord(sign): None for sign in " \t\r\n\u00a0*_`[](){}"}
 _FENCES: Final = 24
 """Maximum number of characters around a verdict that may be Markdown and white space."""
 
@@ -140,7 +140,7 @@ def _line(text: str, one: Found[T]) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _plain(text: str) -> str:
-    """Return a text without case, Markdown and spacing, which could hide a quotation."""
+    """Return a text without case, Markdown, brackets and spacing, which could hide a quotation."""
     return text.translate(_DELETED).casefold()
 
 

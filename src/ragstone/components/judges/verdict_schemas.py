@@ -46,6 +46,12 @@ _BEFORE: Final = frozenset(":：=[{(<*_`'\"s")  # noqa: RUF001 - the full-width 
 """The last character before a verdict that is introduced, as a quick test; `s` is that of `is`."""
 _LOOKS_BACK: Final = 30
 _NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?")
+_NUMBER_ALONE: Final = re.compile(
+    r"[\s*_`'\"\[({]*(?:(?:" + _RATING_WORDS + r")[\s*_`]+)?"
+    r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?[\s*_`'\"\])}.!]*",
+    re.IGNORECASE,
+)
+"""A whole reply that is a number, on its own or after a word such as `Rating`."""
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s+(\S.*?)\s*$", re.MULTILINE)
 _NUMBERED_LINE: Final = r"^\W*(?:\w+\s+)?\[?#?(\d+)\]?\W+"
 _SENTENCE: Final = re.compile(r"[^.!?。\n]+")
@@ -139,6 +145,8 @@ class Rating(VerdictSchema[float]):
 
     >>> Rating(1, 10).read("3 out of 10 claims are unsupported. Rating: [[8]]")
     8.0
+    >>> [Rating(1, 10).read(reply) for reply in ("8", "8/10", "**8**", "Rating 8")]
+    [8.0, 8.0, 8.0, 8.0]
     """
 
     low: int = 1
@@ -172,6 +180,9 @@ class Rating(VerdictSchema[float]):
         return legal(self._checked(match[1], match[2]))
 
     def _written(self, text: str) -> Iterator[Found[float]]:
+        if alone := _NUMBER_ALONE.fullmatch(text):
+            yield Found(self._checked(alone[1], alone[2]), alone.start(), alone.end())
+            return
         for match in _NUMBER.finditer(text):
             first = match.start()
             minus = "-" if text[first - 1 : first] == "-" else ""
