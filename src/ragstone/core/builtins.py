@@ -160,6 +160,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "conversation-rating": "conversation_rating:ConversationRating",
         "idk": "idk:IDK",
         "RL_F": "faithfulness:Faithfulness",
+        "ragchecker": "ragchecker:RagChecker",
         "support": "support:Support",
         "taxonomy": "taxonomy:Taxonomy",
         "critiques": "critiques:Critiques",

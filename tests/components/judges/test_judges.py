@@ -121,7 +121,7 @@ def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
     )
 
     assert [score.metric for score in outcome.value] == list(made.metrics)
-    assert len(made.metrics) == {"critiques": 8, "taxonomy": 4, "nuggets": 4}.get(
+    assert len(made.metrics) == {"critiques": 8, "taxonomy": 4, "nuggets": 4, "ragchecker": 11}.get(
         name, 2 if name in {"RB_llm", "pairwise", "support", "citation-support"} else 1
     )
     assert made.scores_of("q", outcome) == list(outcome.value)
@@ -521,3 +521,31 @@ def test_every_judge_keeps_the_contract(name: str) -> None:
     assert str(made)
     assert made.verdicts([], calls.services()) == []
     assert calls.asked == []
+
+
+def test_ragchecker_counts_claims_of_both_texts() -> None:
+    """Each claim is checked against the other text and each passage; a failed step is a reason."""
+
+    def reply(request: Request) -> str:
+        text = request.messages[-1][1]
+        if text.startswith("List every claim"):
+            return (
+                "1. It is in Paris.\n2. It is blue." if "stands" in text else "1. It is in Paris."
+            )
+        lines = ["supported" if "Paris" in text.partition("= claims")[0] else "unsupported"]
+        lines += ["unsupported"] if "It is blue" in text else []
+        return "\n".join(f"{n}: {verdict}" for n, verdict in enumerate(lines, start=1))
+
+    calls = ScriptedCalls(reply)
+    (verdict,) = judge("ragchecker").verdicts([ITEM], calls.services())
+
+    assert len(calls.asked) == 2 + 2 * (1 + len(ITEM.passages))
+    assert verdict.parts["ragchecker:precision"] == 0.5
+    assert verdict.parts["ragchecker:recall"] == 1
+    assert verdict.value == pytest.approx(2 / 3)
+    assert one("ragchecker", says("no list at all")).status == "failed"
+    empty = one("ragchecker", says("none"))
+    assert (empty.value, empty.parts) == (None, {})
+    zero = one("ragchecker", says("none"), undefined="zero")
+    assert set(zero.parts.values()) == {0.0}
+    assert len(zero.parts) == 11

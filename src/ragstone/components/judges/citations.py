@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,10 +10,9 @@ from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
+from ragstone.text.cited_sentences import cited_sentences
 
 GRADES: Final = {"full": 1.0, "partial": 0.5, "none": 0.0}
-_CITED: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
-_SENTENCE: Final = re.compile(r".+?(?:[.!?。](?:\s*\[[\d\s,]+\])*(?=\s|$)|$)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,9 @@ class CitationSupport(ModelJudge):
     """The mean support of citing sentences by the passages that they cite.
 
     Grades are full 1, partial 0.5, none 0. Citations are numbers of passages in brackets: [1],
-    [2, 3]. A citation of a passage that is not in the context counts as no support, without a
-    call. The part `citation-support:cited` is the share of sentences that cite.
+    [2, 3], [1-3], [^1^], or (1) in an answer without square brackets. A citation of a passage
+    that is not in the context counts as no support, without a call. The part
+    `citation-support:cited` is the share of sentences that cite.
     """
 
     explain: bool = False
@@ -43,14 +42,14 @@ class CitationSupport(ModelJudge):
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call for an answer that cites nothing."""
         known = super().without_call(item)
-        if known is None and not any(cited for _, cited in sentences(item.answer or "")):
+        if known is None and not any(cited for _, cited in cited_sentences(item.answer or "")):
             return Verdict.settled(item, "the answer cites no passage")
         return known
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call per sentence that cites a passage of the context."""
         calls = []
-        for sentence, cited in sentences(item.answer or ""):
+        for sentence, cited in cited_sentences(item.answer or ""):
             shown = [item.passages[n - 1] for n in cited if 1 <= n <= len(item.passages)]
             if shown:
                 values = {"sentence": sentence, "passages": "\n\n".join(shown)}
@@ -59,24 +58,7 @@ class CitationSupport(ModelJudge):
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the mean grade over the sentences that cite."""
-        found = sentences(item.answer or "")
+        found = cited_sentences(item.answer or "")
         citing = sum(bool(cited) for _, cited in found)
         value = sum(GRADES[grade] for grade in values) / citing
         return Verdict(item.item_id, value, parts={"citation-support:cited": citing / len(found)})
-
-
-def sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the sentences of an answer without their citations, and the numbers that each cites.
-
-    >>> sentences("Paris is in France [1]. It is old [2, 3]. Yes.")
-    [('Paris is in France.', (1,)), ('It is old.', (2, 3)), ('Yes.', ())]
-    """
-    found = []
-    for match in _SENTENCE.finditer(answer.strip()):
-        cited = tuple(
-            int(n) for listed in _CITED.findall(match[0]) for n in listed.split(",") if n.strip()
-        )
-        text = re.sub(r"\s+([.!?。])", r"\1", _CITED.sub("", match[0])).strip()
-        if text:
-            found.append((text, cited))
-    return found

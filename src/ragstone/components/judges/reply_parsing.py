@@ -26,7 +26,8 @@ _QUOTED: Final = re.compile(
 )
 _TAKEN_BACK: Final = 3
 """Minimum number of words between two different verdicts if the second corrects the first."""
-_DELETED: Final = {ord(sign): None for sign in " \t\r\n\u00a0*_`[](){}"}
+_DELETED: Final = {ord(sign): None for sign in " \t\r\n\u00a0*_`"}
+_BRACKETS: Final = {ord(sign): None for sign in "[](){}"}
 _FENCES: Final = 24
 """Maximum number of characters around a verdict that may be Markdown and white space."""
 
@@ -125,8 +126,11 @@ def _is_quoted(text: str, one: Found[T], material: Sequence[str]) -> bool:
     verdict = text[start:end]
     if any(verdict in source for source in material):
         return True
-    plain = _plain(verdict)
+    plain, bare = _plain(verdict), _bare(verdict)
     if plain and any(plain in _plain(source) for source in material):
+        return True
+    # A number alone stands in many texts: only with its word is it a quotation in other brackets.
+    if any(map(str.isalpha, bare)) and any(bare in _bare(source) for source in material):
         return True
     quotes = () if one.alone else _QUOTED.finditer(text)
     return any(m.start() < one.start and one.end <= m.end() for m in quotes)
@@ -140,8 +144,14 @@ def _line(text: str, one: Found[T]) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _plain(text: str) -> str:
-    """Return a text without case, Markdown, brackets and spacing, which could hide a quotation."""
+    """Return a text without case, Markdown and spacing, which could hide a quotation."""
     return text.translate(_DELETED).casefold()
+
+
+@lru_cache(maxsize=64)
+def _bare(text: str) -> str:
+    """Return the same without brackets."""
+    return _plain(text).translate(_BRACKETS)
 
 
 _DECODER: Final = json.JSONDecoder()

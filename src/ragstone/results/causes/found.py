@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from ragstone.causes.order import BY_NAME, CAUSES, CITATION, CauseName
 from ragstone.causes.rules import decide
-from ragstone.components.judges.citations import sentences
 from ragstone.components.metrics.parse import metric_stem
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.causes.collect import TrialEvidence, evidence_of
 from ragstone.results.causes.trials import TrialsAtHand
 from ragstone.results.reader import StoredResults
 from ragstone.statistics.summary import clusters_of, summarise
+from ragstone.text.cited_sentences import cited_sentences
 
 _CITATIONS: Final = "citation-support"
 _KEPT: Final = "_found_causes"
@@ -230,7 +230,7 @@ def _cites_other(evidence: TrialEvidence, query_id: str) -> str:
     if context is None or prediction is None or not prediction.answer:
         return ""
     shown = context.passage_ids
-    numbers = dict.fromkeys(n for _, cited in sentences(prediction.answer) for n in cited)
+    numbers = dict.fromkeys(n for _, cited in cited_sentences(prediction.answer) for n in cited)
     cited = [shown[n - 1] if 1 <= n <= len(shown) else f"[{n}]" for n in numbers]
     gold = {passage_id for passage_id in shown if grades.get(passage_id, 0) > 0}
     if not cited or not gold or gold & set(cited):
