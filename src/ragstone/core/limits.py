@@ -368,5 +368,8 @@ VIEW_ROWS: Final = 50
 VIEW_PARAMETER_CHARACTERS: Final = 2_000  # Characters of one value in the address of a page.
 VIEW_POST_BYTES: Final = 2 * 2**20
 """Body of a request that changes something: an edited prompt with its passages fits."""
-VIEW_HELD_PREDICTIONS: Final = 60_000
-"""Answers of the experiments that the pages keep in memory, the last used ones: about 300 MB."""
+VIEW_HELD_BYTES: Final = 64 * 2**20
+"""Tables of the experiments that the pages keep in memory, the last used ones, as Arrow bytes: the
+objects made from them take about four times as much."""
+VIEW_HELD_TABLES: Final = 30
+"""Leaderboards and comparisons that the pages keep in memory, the last used ones."""
