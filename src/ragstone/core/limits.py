@@ -373,3 +373,5 @@ VIEW_HELD_BYTES: Final = 64 * 2**20
 objects made from them take about four times as much."""
 VIEW_HELD_TABLES: Final = 30
 """Leaderboards and comparisons that the pages keep in memory, the last used ones."""
+VIEW_CELL_CHARACTERS: Final = 100
+"""A text in a list on a page; its plain data have the whole text."""

@@ -308,10 +308,7 @@ class Record:
 
     @classmethod
     def load(cls, store: Store, name: str, *, earlier: str = "", kind: str = KIND) -> Record:
-        """Return the record of the last experiment with this name, or an earlier one by its file.
-
-        Raises `StoreError` if there is none, or if it has another format or is damaged.
-        """
+        """Return the last record of this name or an earlier one; `StoreError` if it is unreadable."""
         try:
             document = store.read_json(*((EARLIER, earlier) if earlier else (kind, name)))
         except DamagedFile as error:
