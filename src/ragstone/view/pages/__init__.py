@@ -7,7 +7,8 @@ from typing import Final
 from ragstone.view.page import ViewAction, ViewPage
 from ragstone.view.pages.causes import CAUSES_PAGE
 from ragstone.view.pages.experiments import EXPERIMENTS
+from ragstone.view.pages.leaderboard import LEADERBOARD
 from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
-PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, CAUSES_PAGE, TRACES)
+PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, LEADERBOARD, CAUSES_PAGE, TRACES)
 ACTIONS: Final[tuple[ViewAction, ...]] = (TRACES_CSV, TRACES_ROWS, TRACES_DATASET)
