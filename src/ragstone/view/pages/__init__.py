@@ -6,9 +6,10 @@ from typing import Final
 
 from ragstone.view.page import ViewAction, ViewPage
 from ragstone.view.pages.causes import CAUSES_PAGE
+from ragstone.view.pages.compare import COMPARE
 from ragstone.view.pages.experiments import EXPERIMENTS
 from ragstone.view.pages.leaderboard import LEADERBOARD
 from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
-PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, LEADERBOARD, CAUSES_PAGE, TRACES)
+PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, LEADERBOARD, COMPARE, CAUSES_PAGE, TRACES)
 ACTIONS: Final[tuple[ViewAction, ...]] = (TRACES_CSV, TRACES_ROWS, TRACES_DATASET)
