@@ -65,6 +65,17 @@ class ModelCalls:
     """Times of the first and the last call, in UTC."""
 
 
+@dataclass(frozen=True, slots=True)
+class FailedCalls:
+    """The calls to one model that failed for one reason."""
+
+    model: str
+    reason: str
+    count: int
+    last: str
+    """Time of the last one, in UTC."""
+
+
 @contextmanager
 def _opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
@@ -86,6 +97,32 @@ def summary(path: Path) -> list[ModelCalls]:
     return [
         ModelCalls(*(*totals, utc_text(first), utc_text(last))) for *totals, first, last in rows
     ]
+
+
+def latencies(path: Path) -> dict[str, tuple[float, float]]:
+    """Return identity of a model -> median and 95th percentile of the seconds of its replies."""
+    import numpy as np
+
+    with _opened(path) as connection:
+        rows = connection.execute(
+            "SELECT identity, seconds FROM calls WHERE replied AND seconds IS NOT NULL"
+        ).fetchall()
+    seconds: dict[str, list[float]] = {}
+    for identity, value in rows:
+        seconds.setdefault(identity, []).append(value)
+    found = {name: np.percentile(values, (50, 95)).tolist() for name, values in seconds.items()}
+    return {name: (median, high) for name, (median, high) in found.items()}
+
+
+def failures(path: Path) -> list[FailedCalls]:
+    """Return the failed calls by model and reason, the most frequent first."""
+    query = (
+        "SELECT model, reason, count(*), max(made_at) FROM calls WHERE NOT replied "
+        "GROUP BY model, reason ORDER BY count(*) DESC, model, reason"
+    )
+    with _opened(path) as connection:
+        rows = connection.execute(query).fetchall()
+    return [FailedCalls(model, why, times, utc_text(last)) for model, why, times, last in rows]
 
 
 def export(path: Path, selection: Filter) -> Iterator[dict[str, Any]]:

@@ -18,11 +18,11 @@ from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import StoreView
 
 ColumnKind: TypeAlias = Literal[
-    "name", "text", "label", "long", "mark", "cause", "mean", "proportion", "difference",
+    "name", "title", "text", "label", "long", "mark", "cause", "mean", "proportion", "difference",
     "count", "share", "points", "duration", "money", "moment",
 ]  # fmt: skip
 """How the template shows a value: `mean`, `proportion` and `difference` are drawn too, and texts
-that are `long` or a `name` are cut."""
+that are `long`, a `name` or a `title` are cut. The first column is the head of its row."""
 _Row = TypeVar("_Row")
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS: Final = 5
@@ -185,3 +185,13 @@ def cut(value: object) -> str:
     """Return the beginning of a text, if it is too long for a list."""
     text, most = str(value), limits.VIEW_CELL_CHARACTERS
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "query"), counted(2000, "query"), counted(2, "system")
+    ('1 query', '2,000 queries', '2 systems')
+    """
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"

@@ -48,7 +48,7 @@ _STEPS: Final = {
     "ranking": "a perfect ranking",
     "processing": "no loss by the processor",
     "noise": "no noise",
-    "reading": "a perfect reader",
+    "reader": "a perfect reader",
     "refusal": "perfect refusals",
 }
 
@@ -256,7 +256,7 @@ def _gains(gains: Sequence[Gain]) -> ViewTable:
         for one in gains
     ]
     columns = [
-        ViewColumn("step", "With", "name"),
+        ViewColumn("step", "With", "title"),
         ViewColumn("gain", "Gain of right answers", "difference"),
         ViewColumn("bound", "Measured or bound", "label"),
         ViewColumn("shapley", "Shapley value", "label"),
@@ -327,7 +327,7 @@ def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
         }
 
     columns = [
-        ViewColumn("query", "Query", "name"),
+        ViewColumn("query", "Query", "title"),
         ViewColumn("cause", "Cause", "cause"),
         ViewColumn("evidence", "Evidence"),
         ViewColumn("answer", "Answer", "long"),

@@ -26,6 +26,7 @@ from ragstone.view.tables import (
     ViewColumn,
     ViewFilter,
     ViewTable,
+    counted,
     list_page,
     paged,
     plot_axis,
@@ -184,11 +185,10 @@ def _basis(found: Comparison, one: MetricComparison, trials: Mapping[str, TrialN
             f"{side.upper()} is {trial.system}{under} of {trial.experiment}: "
             f"{share(summary.mean)}, {summary.failed:,} failed."
         )
-    tests = f"{found.tests:,} tests" if found.tests != 1 else "1 test"
     over = found.clusters or "queries"
     return (
         f"{' '.join(sides)} {one.n:,} queries are compared. Intervals are "
-        f"{100 * found.confidence:.0f} %, over {over}; p values are Holm-corrected over {tests}."
+        f"{100 * found.confidence:.0f} %, over {over}; p values are Holm-corrected over {counted(found.tests, 'test')}."
     )
 
 
@@ -202,7 +202,7 @@ def _follows(
     yield Consequence("Direction", "The difference is B minus A.", swapped, "Swap A and B")
     lost = [change for change, _ in changes if change.outcome == "worse"]
     if lost:
-        said = f"B is worse on {len(lost):,} queries."
+        said = f"B is worse on {counted(len(lost), 'query')}."
         link = query.link({"outcome": "lost", "from": ""})
         yield Consequence("Lost", said, link, "Show them")
     if (one := trials["b"]).setting:
@@ -311,7 +311,7 @@ def _causes(
         ViewColumn("lost", "Lost", "count"),
     ]
     if rows:
-        title = f"Causes of {len(changes):,} changes"
+        title = f"Causes of {counted(len(changes), 'change')}"
         yield ViewTable("causes", title, columns, rows)
 
 
@@ -347,7 +347,7 @@ def _list(
         }
 
     columns = [
-        ViewColumn("query", "Query", "name"),
+        ViewColumn("query", "Query", "title"),
         ViewColumn("outcome", "Change", "mark"),
         ViewColumn("cause", "Cause", "cause"),
         ViewColumn("evidence", "Evidence", "long"),

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ragstone.errors import ConfigError, StoreError
 from ragstone.results.board.cells import BoardCell
+from ragstone.results.board.shown import TRAINED
 from ragstone.results.board.table import BoardRequest, make_board
 from ragstone.results.factors import NONE
 from ragstone.results.joined import RETRIEVAL, JoinedResults, data_factors_apart
@@ -23,6 +24,7 @@ from ragstone.view.tables import (
     ViewColumn,
     ViewFilter,
     ViewTable,
+    counted,
     list_page,
     mean_value,
     paged,
@@ -143,7 +145,7 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
     cells = [cell for cell in table.cells.values() if cell.column == (choice.setting,)]
     lower = bool(cells) and cells[0].parts[0].measured.scale.direction == "lower"
     cells.sort(key=lambda cell: _mean(cell), reverse=not lower)
-    notes = (*left_out, *(note for note in table.notes if not note.startswith("*")))
+    notes = (*left_out, *(note for note in table.notes if note.startswith(TRAINED)))
     return ViewBoard(
         tuple(_row(cell, choice) for cell in cells),
         notes,
@@ -270,8 +272,8 @@ def _basis(rows: Sequence[Mapping[str, Any]], choice: BoardChoice) -> str:
     failed = sum(row["mean"]["failed"] for row in rows)
     experiments = len({row["experiment"] for row in rows})
     return (
-        f"{choice.metric} under {choice.setting} on {choice.data}: {len(rows):,} systems of "
-        f"{experiments:,} experiments, n {n}, {failed:,} failed. Intervals are 95 %. Differences "
+        f"{choice.metric} under {choice.setting} on {choice.data}: {counted(len(rows), 'system')} of "
+        f"{counted(experiments, 'experiment')}, n {n}, {failed:,} failed. Intervals are 95 %. Differences "
         "are paired by query and Holm-corrected; with many systems each is compared with the best."
     )
 
