@@ -144,6 +144,16 @@ def find(path: Path, key: str) -> dict[str, Any]:
     return _plain(rows[0])
 
 
+def last_call(path: Path) -> str | None:
+    """Return the time in UTC at which the last call of the log ended; None without one."""
+    if not path.is_file():
+        return None
+    with _opened(path) as connection:
+        found = connection.execute("SELECT made_at FROM calls ORDER BY rowid DESC LIMIT 1")
+        row = found.fetchone()
+    return utc_text(row[0]) if row else None
+
+
 def count(path: Path, selection: Filter) -> int:
     """Return the number of selected calls."""
     condition, values = selection.condition

@@ -181,6 +181,16 @@ def along(axis: PlotAxis, value: float) -> str:
     return f"{min(max(place, 0), 100):.1f}".removesuffix(".0") + "%"
 
 
+def between(axis: PlotAxis, ends: Sequence[float]) -> str:
+    """Return how long an interval is on an axis, in per cent.
+
+    >>> between(PlotAxis(0.0, 2.0, ()), (0.5, 1.5))
+    '50%'
+    """
+    length = 100 * (ends[1] - ends[0]) / (axis.high - axis.low)
+    return f"{length:.1f}".removesuffix(".0") + "%"
+
+
 def cut(value: object) -> str:
     """Return the beginning of a text, if it is too long for a list."""
     text, most = str(value), limits.VIEW_CELL_CHARACTERS

@@ -126,6 +126,16 @@ def causes_page(view: StoreView, query: PageQuery) -> ListPage:
         then = "Causes need a rule that calls an answer correct. Add `correct: Match` to its file."
         state = StateText(f"{experiment} has no rule for correct answers.", then)
         return ListPage(f"No causes of {experiment}", filters=filters, state=state)
+    causes = causes_of(view.results(experiment))
+    trials = {(one.system, one.setting) for one in causes.counts}
+    asked = query.text("system"), query.text("setting")
+    if not any(asked[0] in ("", s) and asked[1] in ("", t) for s, t in trials):
+        system_and_setting(view.results(experiment), query)  # an unknown name is an error
+        then = "Causes are those of answers with a retrieved or mixed context."
+        link = page_address("/causes", {"experiment": experiment})
+        said = "No causes are decided for this system and setting."
+        state = StateText(said, then, link=link, link_text="All trials with causes")
+        return ListPage(f"No causes of {experiment}", filters=filters, state=state)
     of = selected_causes(view, query, experiment)
     filters += trial_filters(of.results, of.system, of.setting)
     known = list(dict.fromkeys(one.cause for one in of.found.queries))

@@ -207,8 +207,8 @@ def _follows(
         yield Consequence("Lost", said, link, "Show them")
     if (one := trials["b"]).setting:
         where = {"experiment": one.experiment, "system": one.system, "setting": one.setting}
-        said = "Some answers of B are still wrong."
-        yield Consequence("Causes", said, page_address("/causes", where), "Show their causes")
+        said = "Wrong answers of B,"
+        yield Consequence("Causes", said, page_address("/causes", where), "by cause")
 
 
 def _metrics(found: Comparison) -> ViewTable:

@@ -192,7 +192,7 @@ def _page(
     best = rows[0] if rows else None
     axis = plot_axis((row["mean"] for row in rows), guide=best and best["mean"]["mean"])
     heads: set[int] = set()
-    places = paged(query, kept, lambda row: _shown(row, best, len(rows), heads))
+    places = paged(query, kept, lambda row: _shown(row, best, heads))
     table = ViewTable(
         *("board", "Leaderboard", _columns(choice)),
         lead="A rank is the best and the worst position that the paired tests allow.",
@@ -221,7 +221,7 @@ def _columns(choice: BoardChoice) -> list[ViewColumn]:
 
 
 def _shown(
-    row: Mapping[str, Any], best: Mapping[str, Any] | None, n: int, heads: set[int]
+    row: Mapping[str, Any], best: Mapping[str, Any] | None, heads: set[int]
 ) -> dict[str, Any]:
     """Return a row as the page shows it, below the head of its group if it is the first one."""
     of_best = row["group"] == 1
@@ -229,7 +229,6 @@ def _shown(
     if row["group"] is not None and int(of_best) not in heads:
         heads.add(int(of_best))
         group = "Not shown to differ from the best" if of_best else "Shown to be worse than a best"
-    rank = row["rank"]
     parts = (row[name] for name in _PARTS if row[name] not in (NONE, ""))
     other = best if best and best is not row else None
     link = other and page_address("/compare", {"a": row["trial"], "b": other["trial"]})
@@ -239,8 +238,7 @@ def _shown(
         **row,
         "group": group,
         "band": of_best,
-        "place": f"{rank[0]}\N{EN DASH}{rank[1]} of {n}" if rank and rank[0] != rank[1]
-        else f"{rank[0]} of {n}" if rank else "not ranked",
+        "place": _rank(row["rank"]),
         "compare": "with the best" if link else "the best",
         "links": {
             "system": page_address("/causes", where) if where["setting"] else "",
@@ -248,6 +246,13 @@ def _shown(
         },
         "notes": {"system": " · ".join((row["experiment"], *parts))},
     }
+
+
+def _rank(rank: tuple[int, int] | None) -> str:
+    """Return a rank as a range of positions."""
+    if rank is None:
+        return "not ranked"
+    return f"{rank[0]}\N{EN DASH}{rank[1]}" if rank[0] != rank[1] else str(rank[0])
 
 
 def _verdict(rows: Sequence[Mapping[str, Any]], choice: BoardChoice, board: ViewBoard) -> str:
@@ -287,8 +292,8 @@ def _follows(rows: Sequence[Mapping[str, Any]], choice: BoardChoice) -> list[Con
     if rows and choice.setting != RETRIEVAL:
         names = ("experiment", "system", "setting")
         link = page_address("/causes", {name: rows[0][name] for name in names})
-        said = "The best system still has wrong answers."
-        found.append(Consequence("Wrong answers", said, link, "Show their causes"))
+        said = "Wrong answers of the best system,"
+        found.append(Consequence("Causes", said, link, "by cause"))
     return found
 
 
