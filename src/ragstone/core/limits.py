@@ -250,8 +250,8 @@ REPORT_TEXT_CHARACTERS: Final = 4000
 """A query, gold answer or answer on that page; a longer one is cut, with a note."""
 MCP_ANSWER_CHARACTERS: Final = 200_000
 """An answer to an assistant; about 50,000 tokens, which its context may not have."""
-HELD_SCORE_TABLES: Final = 64
-"""Score tables that a table over experiments keeps in memory; others are read again."""
+HELD_SCORES: Final = 300_000
+"""Scores that a table over experiments keeps in memory, about 60 MB; others are read again."""
 MANY_CELLS: Final = 500
 """Cells of a table over experiments from which on a note says that corrections are strict."""
 BOARD_RESAMPLES: Final = 2000

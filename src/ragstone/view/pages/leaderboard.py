@@ -116,19 +116,23 @@ def _usual_metric(every: Sequence[ListedExperiment], metrics: Sequence[str]) -> 
 def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice) -> ViewBoard:
     """Return a leaderboard; an experiment whose scores cannot be read is left out and named."""
     left_out: list[str] = []
-    readable = []
+    results = []
     for one in own:
         try:
-            results = StoredResults(view.store, view.record(one.name))
-            found = JoinedResults.of([results])
-            for row in found.rows:
-                if row.metric == choice.metric and row.factors["setting"] == choice.setting:
-                    row.scores()
+            results.append(StoredResults(view.store, view.record(one.name)))
         except StoreError as error:
             left_out.append(f"{one.name} is left out: {error}")
-        else:
-            readable.append(results)
-    joined = JoinedResults.of(readable)
+    every = JoinedResults.of(results)
+    damaged: dict[str, str] = {}
+    for row in every.rows:
+        if row.metric == choice.metric and row.factors["setting"] == choice.setting:
+            try:
+                row.scores()
+            except StoreError as error:
+                damaged[row.factors["experiment"]] = str(error)
+    left_out += [f"{name} is left out: {why}" for name, why in damaged.items()]
+    kept = tuple(row for row in every.rows if row.factors["experiment"] not in damaged)
+    joined = JoinedResults(every.experiments, kept)
     apart = data_factors_apart(joined.rows)
     request = BoardRequest(
         rows=(*apart, "experiment", "system"),
