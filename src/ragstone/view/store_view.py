@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ragstone.core import limits
 from ragstone.core.checksums import unseal
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 _Made = TypeVar("_Made")
+_SETTLED: Final = 2 * 10**9
+"""Nanoseconds after which a change of a folder has another time than the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class StoreView:
         require_store(root)
         self.store = Store(root)
         self._listed: dict[str, tuple[tuple[int, int, int], ListedExperiment]] = {}
+        self._every: tuple[tuple[int, ...], list[ListedExperiment]] | None = None
         self._results: OrderedDict[str, tuple[str, _HeldResults]] = OrderedDict()
         self._made: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
         self._lock = threading.RLock()
@@ -75,21 +79,34 @@ class StoreView:
         return self.store.root
 
     def experiments(self) -> list[ListedExperiment]:
-        """Return the experiments, the last started first; those that cannot be read at the end."""
+        """Return the experiments, the last started first; those that cannot be read at the end.
+
+        The folders are looked through again if a document was added, replaced or removed.
+        """
         with self._lock:
-            attempts = {path.stem for path in documents(self.root, ATTEMPTS)}
-            found = {}
-            for path in documents(self.root, KIND):
-                try:
-                    seen = path.stat()
-                    state = (seen.st_ino, seen.st_mtime_ns, seen.st_size)
-                    kept = self._listed.get(path.stem)
-                    if kept is None or kept[0] != state:
-                        kept = state, _listed(path, self.root)
-                except OSError:  # replaced or removed at this moment
-                    continue
-                found[path.stem] = kept
-            self._listed = found
+            seen = tuple(_changed_at(self.root / kind) for kind in (KIND, ATTEMPTS))
+            if self._every is None or self._every[0] != seen:
+                every = self._look()
+                # A change within the resolution of the clock would not be seen later.
+                is_old = time.time_ns() - max(seen) > _SETTLED
+                self._every = (seen, every) if is_old else None
+                return every
+            return self._every[1]
+
+    def _look(self) -> list[ListedExperiment]:
+        attempts = {path.stem for path in documents(self.root, ATTEMPTS)}
+        found = {}
+        for path in documents(self.root, KIND):
+            try:
+                seen = path.stat()
+                state = (seen.st_ino, seen.st_mtime_ns, seen.st_size)
+                kept = self._listed.get(path.stem)
+                if kept is None or kept[0] != state:
+                    kept = state, _listed(path, self.root)
+            except OSError:  # replaced or removed at this moment
+                continue
+            found[path.stem] = kept
+        self._listed = found
         every = [
             replace(one, running=True) if one.name in attempts or not one.finished else one
             for _, one in found.values()
@@ -156,6 +173,14 @@ class StoreView:
         while len(sizes) > 1 and sum(sizes.values()) > limits.VIEW_HELD_BYTES:
             name, _ = self._results.popitem(last=False)
             del sizes[name]
+
+
+def _changed_at(folder: Path) -> int:
+    """Return when an entry of a folder was last added, replaced or removed; 0 without a folder."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 class _HeldResults(Results):

@@ -42,10 +42,10 @@ def test_the_numbers_are_those_of_show(faulty: Path) -> None:
 
 def test_filters_hide_rows_and_change_no_rank(tmp_path: Path) -> None:
     """Experiments on one data set are ranked together; others are another choice."""
-    for name in ("a", "b"):
+    for name in ("one", "two"):
         made_results(tmp_path / "s", name=name)
     every = page_of(tmp_path / "s", "/leaderboard")
-    some = page_of(tmp_path / "s", "/leaderboard", q="b bm25")
+    some = page_of(tmp_path / "s", "/leaderboard", q="two bm25")
     ranks = {(row["experiment"], row["system"]): row["rank"] for row in rows_of(every, "board")}
     assert len(ranks) == 4
     (row,) = rows_of(some, "board")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ragstone.errors import ConfigError, StoreError
+from ragstone.errors import StoreError
 from ragstone.results.board.cells import BoardCell
 from ragstone.results.board.shown import TRAINED
 from ragstone.results.board.table import BoardRequest, make_board
 from ragstone.results.factors import NONE
-from ragstone.results.joined import RETRIEVAL, JoinedResults, data_factors_apart
+from ragstone.results.joined import RETRIEVAL, JoinedResults, JoinedRow, data_factors_apart
 from ragstone.results.reader import StoredResults
 from ragstone.view.chosen import TrialName
 from ragstone.view.errors import PageError, StateText
@@ -124,13 +124,16 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
             left_out.append(f"{one.name} is left out: {error}")
     every = JoinedResults.of(results)
     damaged: dict[str, str] = {}
-    for row in every.rows:
-        if row.metric == choice.metric and row.factors["setting"] == choice.setting:
-            try:
-                row.scores()
-            except StoreError as error:
-                damaged[row.factors["experiment"]] = str(error)
+    asked = [row for row in every.rows if _is_of(row, choice)]
+    for row in asked:
+        try:
+            row.scores()
+        except StoreError as error:
+            damaged[row.factors["experiment"]] = str(error)
     left_out += [f"{name} is left out: {why}" for name, why in damaged.items()]
+    if len({row.factors["experiment"] for row in asked}) == len(damaged):
+        why = left_out[0] if left_out else f"No result has {choice.metric} of {choice.setting}."
+        raise PageError(500 if left_out else 404, StateText(why, "No other experiment has it."))
     kept = tuple(row for row in every.rows if row.factors["experiment"] not in damaged)
     joined = JoinedResults(every.experiments, kept)
     apart = data_factors_apart(joined.rows)
@@ -140,12 +143,7 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
         metrics=(choice.metric,),
         where={"setting": [choice.setting]},
     )
-    try:
-        table = make_board(joined, request)
-    except (ConfigError, IndexError) as error:
-        if not left_out:
-            raise
-        raise PageError(500, StateText(left_out[0], "No other experiment has it.")) from error
+    table = make_board(joined, request)
     cells = [cell for cell in table.cells.values() if cell.column == (choice.setting,)]
     lower = bool(cells) and cells[0].parts[0].measured.scale.direction == "lower"
     cells.sort(key=lambda cell: _mean(cell), reverse=not lower)
@@ -155,6 +153,10 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
         notes,
         any(cell.rank is not None for cell in cells),
     )
+
+
+def _is_of(row: JoinedRow, choice: BoardChoice) -> bool:
+    return (row.metric, row.factors["setting"]) == (choice.metric, choice.setting)
 
 
 def _mean(cell: BoardCell) -> float:
