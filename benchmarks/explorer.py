@@ -76,12 +76,12 @@ def _experiment(store: Store, number: int, data: str, size: int) -> int:
     ids = [query.query_id for query in asked]
     queries = _kept(store, "queries", queries_to_table(asked))
     gold = [f"{query_id}-gold" for query_id in ids]
-    judged = {"query_id": ids, "passage_id": gold, "relevance": [1] * size}
+    judged: dict[str, list[Any]] = {"query_id": ids, "passage_id": gold, "relevance": [1] * size}
     texts = {"passage_id": gold, "text": [f"The ferry {i} leaves at noon." for i in ids]}
     skill = {name: 0.4 + 0.3 * draw.random() for name in SYSTEMS}
     ranks = {name: [draw.randrange(1, 6) for _ in ids] for name in SYSTEMS}
     trials = [
-        _trial(store, draw, asked, name, setting, skill[name], ranks[name])
+        _trial(store, draw, asked, (name, setting, skill[name]), ranks[name])
         for setting in SETTINGS
         for name in SYSTEMS
     ]
@@ -139,14 +139,9 @@ def _query(data: str, place: int) -> Query:
 
 
 def _trial(
-    store: Store,
-    draw: Random,
-    asked: list[Query],
-    system: str,
-    setting: str,
-    skill: float,
-    ranks: list[int],
+    store: Store, draw: Random, asked: list[Query], trial: tuple[str, str, float], ranks: list[int]
 ) -> TrialEntry:
+    system, setting, skill = trial
     contexts, predictions, scores = [], [], []
     for query, rank in zip(asked, ranks, strict=True):
         gold = ContextPassage(f"{query.query_id}-gold", "The ferry leaves at noon. " * 20, "gold")
@@ -209,7 +204,7 @@ def addresses(experiments: int, times: int) -> dict[str, list[str]]:
         pair = next(n for n in range(of % DATA_SETS, experiments, DATA_SETS) if n != of)
         system, setting = SYSTEMS[number % 2], SETTINGS[number % 2]
         trial = f":{system}:{setting}"
-        for page, values in {
+        asked: dict[str, dict[str, Any]] = {
             "/experiments": {"q": f"set-{number % DATA_SETS}", "from": 50 * (number % 2)},
             "/leaderboard": {
                 "data": f"set-{number % DATA_SETS}",
@@ -223,7 +218,8 @@ def addresses(experiments: int, times: int) -> dict[str, list[str]]:
             "/judges": {},
             "/calls": {"experiment": name},
             "/history": {"experiment": name},
-        }.items():
+        }
+        for page, values in asked.items():
             path = page.partition(" ")[0]
             query = urllib.parse.urlencode({k: v for k, v in values.items() if v})
             found.setdefault(page, []).append(f"{path}?{query}")

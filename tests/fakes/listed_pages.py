@@ -64,7 +64,7 @@ def html_of(store: Path, path: str, **values: str) -> str:
         current=path,
         made="10:00",
         store=str(store),
-        token="token",
+        token="",
         twin=query.twin,
     )
 

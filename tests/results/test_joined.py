@@ -111,9 +111,7 @@ def test_a_store_without_experiments_is_refused(tmp_path: Path) -> None:
         JoinedResults.of_store(Store(tmp_path / "none"))
 
 
-def test_few_scores_stay_in_memory(
-    joined: JoinedResults, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_scores_stay_in_memory(joined: JoinedResults, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest one is dropped."""
     first = joined.rows[0]
     size = sum(map(len, first.experiment.scores(first.folders).values()))

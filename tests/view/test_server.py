@@ -112,7 +112,9 @@ def test_what_was_made_stays_until_its_state_changes(
     monkeypatch.setattr(limits, "VIEW_HELD_TABLES", 2)
     (tmp_path / "store").mkdir()
     view = StoreView(tmp_path / "store")
-    made = [view.kept(*of, list) for of in (("a", 1), ("a", 1), ("a", 2), ("b", 1), ("c", 1))]
+    made: list[list[int]] = [
+        view.kept(*of, list) for of in (("a", 1), ("a", 1), ("a", 2), ("b", 1), ("c", 1))
+    ]
     assert made[0] is made[1]
     assert made[1] is not made[2]
     assert view.kept("b", 1, list) is made[3]

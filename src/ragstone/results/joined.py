@@ -57,7 +57,7 @@ class HeldScores:
         return held
 
 
-def _size(held: Mapping[str, Any]) -> int:
+def _size(held: Any) -> int:
     """Return the number of scores by query, or by metric and query."""
     return sum(len(one) if isinstance(one, Mapping) else 1 for one in held.values())
 

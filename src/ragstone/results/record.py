@@ -308,7 +308,7 @@ class Record:
 
     @classmethod
     def load(cls, store: Store, name: str, *, earlier: str = "", kind: str = KIND) -> Record:
-        """Return the last record of this name or an earlier one; `StoreError` if it is unreadable."""
+        """Return the last record of this name or an earlier one; `StoreError` without one."""
         try:
             document = store.read_json(*((EARLIER, earlier) if earlier else (kind, name)))
         except DamagedFile as error:

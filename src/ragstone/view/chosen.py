@@ -26,7 +26,7 @@ class TrialName:
 
     def __str__(self) -> str:
         """Return the name as it is written in addresses: `EXPERIMENT:SYSTEM:SETTING`."""
-        return ":".join((self.experiment, self.system, self.setting)).removesuffix(":")
+        return f"{self.experiment}:{self.system}:{self.setting}".removesuffix(":")
 
 
 def read_trial(view: StoreView, written: str) -> TrialName:

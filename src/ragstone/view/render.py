@@ -52,5 +52,11 @@ def environment() -> Environment:
     )
     made.filters |= {name: getattr(numbers, name) for name in numbers.FILTERS}
     made.globals |= {"address": page_address, "asset": asset_address, "version": __version__}
-    made.globals |= {"along": along, "between": between, "cut": cut, "shown": numbers.shown, "rows_of_a_page": lambda: limits.VIEW_ROWS}
+    made.globals |= {
+        "along": along,
+        "between": between,
+        "cut": cut,
+        "shown": numbers.shown,
+        "rows_of_a_page": lambda: limits.VIEW_ROWS,
+    }
     return made

@@ -1,4 +1,4 @@
-"""The page of calls: the call log by model, failures by reason, and the answers of an experiment."""
+"""The page of calls: the call log by model, failures by reason, and an experiment's answers."""
 
 from __future__ import annotations
 

@@ -49,9 +49,10 @@ def test_filters_select_wrong_answers(faulty: Path) -> None:
     ):
         found = page_of(faulty, "/causes", system="a", setting="retrieved(3)", **values)
         assert {row["query_id"] for row in rows_of(found, "wrong")} == ids
-        assert found["verdict"] == page_of(
-            faulty, "/causes", system="a", setting="retrieved(3)"
-        )["verdict"]
+        assert (
+            found["verdict"]
+            == page_of(faulty, "/causes", system="a", setting="retrieved(3)")["verdict"]
+        )
 
 
 def test_links_lead_to_queries(faulty: Path) -> None:

@@ -27,8 +27,12 @@ def test_the_numbers_are_those_of_compare(faulty: Path) -> None:
         pair = known[row["metric"]].pairs[0]
         assert row["difference"]["difference"] == pair.difference.difference
         assert row["difference"]["p"] == pair.adjusted_p
-    causes = {row["cause"]["name"]: (row["gained"], row["lost"]) for row in rows_of(found, "causes")}
-    assert causes == {one.cause: (len(one.better), len(one.worse)) for one in known.changes("Match")}
+    causes = {
+        row["cause"]["name"]: (row["gained"], row["lost"]) for row in rows_of(found, "causes")
+    }
+    assert causes == {
+        one.cause: (len(one.better), len(one.worse)) for one in known.changes("Match")
+    }
     listed = rows_of(found, "changes")
     assert len(listed) == sum(map(sum, causes.values()))
     only = page_of(faulty, "/compare", a="e:a:none", b="e:a:gold", change="now_shown")
@@ -98,7 +102,7 @@ def test_names_may_contain_colons(tmp_path: Path) -> None:
         assert read_trial(view, str(name)) == name
 
 
-def test_trials_of_different_data_are_refused(faulty: Path, tmp_path: Path) -> None:
+def test_trials_of_different_data_are_refused(tmp_path: Path) -> None:
     """They have no query in common."""
     made_results(tmp_path / "s", name="one")
     made_results(tmp_path / "s", name="two", texts=("other ids",))

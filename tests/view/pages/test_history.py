@@ -9,6 +9,7 @@ import pytest
 from tests.fakes.listed_pages import html_of, page_of, rows_of
 from tests.fakes.made_results import made_results
 
+from ragstone.core.store import Store
 from ragstone.errors import ConfigError
 from ragstone.results.earlier import finished_records, keep_earlier
 from ragstone.results.history import make_history
@@ -27,7 +28,7 @@ def store(tmp_path: Path) -> Path:
 
 def test_the_points_are_those_of_history(store: Path) -> None:
     """The last run is first; a run has what changed since the one before it."""
-    results = Results.load(page_store(store), "made")
+    results = Results.load(Store(store), "made")
     runs = finished_records(results.store, "made")
     known = make_history([Results(results.store, run).passport() for run in runs])
     found = page_of(store, "/history", experiment="made")
@@ -58,10 +59,3 @@ def test_experiments_are_listed_by_their_runs(store: Path) -> None:
         page_of(store, "/history", experiment="made", metric="Mach")
     made_results(store, name="begun", finished=False)
     assert "No run of begun has finished" in html_of(store, "/history", experiment="begun")
-
-
-def page_store(path: Path) -> object:
-    """Return the store of a folder."""
-    from ragstone.core.store import Store
-
-    return Store(path)

@@ -107,6 +107,17 @@ def test_a_long_board_has_pages_of_limited_size(tmp_path: Path) -> None:
     assert "from=50" in html
 
 
+def test_a_long_text_is_cut_in_the_list_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plain data have the whole text."""
+    monkeypatch.setattr(limits, "VIEW_CELL_CHARACTERS", 9)
+    made_results(tmp_path / "s", systems=("a system with a name",), settings=("gold",))
+    (row,) = rows_of(page_of(tmp_path / "s", "/leaderboard"), "board")
+    assert row["system"] == "a system with a name"
+    assert ">a system\N{HORIZONTAL ELLIPSIS}<" in html_of(tmp_path / "s", "/leaderboard")
+
+
 def test_a_store_without_finished_experiments(tmp_path: Path) -> None:
     """The page says what to run."""
     made_results(tmp_path / "s", finished=False)

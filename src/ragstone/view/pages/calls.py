@@ -88,7 +88,8 @@ def _follows(
     found = []
     slow = max(models, key=lambda one: seconds.get(one.identity, (0, 0))[1], default=None)
     if slow and slow.identity in seconds:
-        said = f"95 % of the replies of {slow.model} took at most {duration(seconds[slow.identity][1])}."
+        high = duration(seconds[slow.identity][1])
+        said = f"95 % of the replies of {slow.model} took at most {high}."
         found.append(Consequence("Slowest model", said))
     worst = max(models, key=lambda one: one.failures, default=None)
     if worst and worst.failures:
@@ -98,19 +99,22 @@ def _follows(
     return found
 
 
-def _models(
-    models: Sequence[ModelCalls], seconds: Mapping[str, tuple[float, float]]
-) -> ViewTable:
+def _models(models: Sequence[ModelCalls], seconds: Mapping[str, tuple[float, float]]) -> ViewTable:
     rows = []
     for one in models:
         median, high = seconds.get(one.identity, (None, None))
         rows.append(
             {
-                **{"model": one.model, "identity": one.identity},
-                **{"replies": one.replies, "failures": one.failures},
-                **{"p50": median, "p95": high},
-                **{"tokens_in": one.tokens_in, "tokens_out": one.tokens_out},
-                **{"first": one.first, "last": one.last},
+                "model": one.model,
+                "identity": one.identity,
+                "replies": one.replies,
+                "failures": one.failures,
+                "p50": median,
+                "p95": high,
+                "tokens_in": one.tokens_in,
+                "tokens_out": one.tokens_out,
+                "first": one.first,
+                "last": one.last,
                 "links": {"model": page_address("/calls", {"model": one.model})},
                 "notes": {"model": one.identity if one.identity != one.model else ""},
             }

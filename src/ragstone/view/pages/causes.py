@@ -226,13 +226,16 @@ def _summaries(
     if len(of.found.counts) != 1:
         return [_trials(of, experiment)]
     wrong = of.found.counts[0].wrong
-    shares = [
+    shares: list[dict[str, Any]] = [
         {
             "cause": {"name": one.cause, "tone": TONES[BY_NAME[one.cause].group]},
             "meaning": BY_NAME[one.cause].meaning,
             "share": {
-                **{"mean": one.share, "interval": one.interval and list(one.interval)},
-                **{"n": one.n, "failed": 0, "unscored": 0},
+                "mean": one.share,
+                "interval": one.interval and list(one.interval),
+                "n": one.n,
+                "failed": 0,
+                "unscored": 0,
             },
             "n": one.n,
             "links": {"cause": query.link({"cause": one.cause, "from": ""})},
@@ -252,11 +255,14 @@ def _summaries(
 
 
 def _gains(gains: Sequence[Gain]) -> ViewTable:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "step": _STEPS.get(one.step, one.step),
             "gain": {
-                **{"difference": one.gain, "n": one.n, "p": None, "outcome": _outcome(one)},
+                "difference": one.gain,
+                "n": one.n,
+                "p": None,
+                "outcome": _outcome(one),
                 "interval": one.interval and list(one.interval),
             },
             "bound": "at most" if one.bound else "measured",
@@ -291,8 +297,12 @@ def _trials(of: CausesView, experiment: str) -> ViewTable:
         values = {"experiment": experiment, "system": one.system, "setting": one.setting}
         rows.append(
             {
-                **{"system": one.system, "setting": one.setting, "answers": one.answers},
-                **{"right": one.right, "wrong": one.wrong, "decided": one.decided},
+                "system": one.system,
+                "setting": one.setting,
+                "answers": one.answers,
+                "right": one.right,
+                "wrong": one.wrong,
+                "decided": one.decided,
                 "causes": ", ".join(f"{group} {n}" for group, n in groups.most_common()),
                 "links": {"system": page_address("/causes", values)},
             }
@@ -318,9 +328,11 @@ def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
         given = answers[one.system, one.setting].get(one.query_id)
         reply = f"No answer: {given.reason}" if given and given.answer is None else ""
         values = {"experiment": experiment, "system": one.system, "setting": one.setting}
-        place = ", ".join((one.query_id, one.system, one.setting))
+        place = f"{one.query_id}, {one.system}, {one.setting}"
         return {
-            **{"query_id": one.query_id, "system": one.system, "setting": one.setting},
+            "query_id": one.query_id,
+            "system": one.system,
+            "setting": one.setting,
             "query": asked.text,
             "cause": {"name": one.cause, "tone": TONES[BY_NAME[one.base].group]},
             "within": one.within,

@@ -122,7 +122,9 @@ def _compared(view: StoreView, trials: Mapping[str, TrialName], by: str) -> Comp
     except DatasetError as error:
         then = "Two trials are compared on the queries and metrics that both have."
         link = page_address("/compare", {"a": str(trials["a"])})
-        raise PageError(400, StateText(str(error), then, link=link, link_text="Choose B")) from error
+        raise PageError(
+            400, StateText(str(error), then, link=link, link_text="Choose B")
+        ) from error
 
 
 def _page(
@@ -152,13 +154,14 @@ def _page(
         ViewFilter("q", "Text", query.text("q")),
     ]
     tables = [_metrics(found), *_by_label(one, by), *_causes(query, changes)]
+    notes = (*found.population[2:], *found.not_known_lines(), one.few_clusters)
     return ListPage(
         _verdict(one),
         _basis(found, one, trials),
         tuple(_follows(query, trials, changes)),
         filters,
         (*tables, _list(query, changes, trials)),
-        [line for line in (*found.population[2:], *found.not_known_lines(), one.few_clusters) if line],
+        [line for line in notes if line],
         more={"trials": named, "comparison": one.to_dict()},
     )
 
@@ -188,7 +191,8 @@ def _basis(found: Comparison, one: MetricComparison, trials: Mapping[str, TrialN
     over = found.clusters or "queries"
     return (
         f"{' '.join(sides)} {one.n:,} queries are compared. Intervals are "
-        f"{100 * found.confidence:.0f} %, over {over}; p values are Holm-corrected over {counted(found.tests, 'test')}."
+        f"{100 * found.confidence:.0f} %, over {over}; p values are Holm-corrected over "
+        f"{counted(found.tests, 'test')}."
     )
 
 

@@ -148,10 +148,15 @@ def _points(query: PageQuery, found: History) -> ViewTable:
         return {
             "finished": point.finished,
             "group": line.label if first else "",
-            **{"system": line.system, "setting": line.setting, "segment": point.segment},
+            "system": line.system,
+            "setting": line.setting,
+            "segment": point.segment,
             "release": point.release or "",
             "mean": {
-                **{"mean": point.mean, "n": point.n, "failed": point.failed, "unscored": 0},
+                "mean": point.mean,
+                "n": point.n,
+                "failed": point.failed,
+                "unscored": 0,
                 "interval": point.interval and list(point.interval),
             },
             "changed": ", ".join(changed) or "nothing",

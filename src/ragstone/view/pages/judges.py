@@ -62,7 +62,10 @@ def judges_page(view: StoreView, query: PageQuery) -> ListPage:
         and system in ("", cell.system)
         and setting in ("", cell.setting)
     ]
-    filters += [ViewFilter("judge", "Judge", judge, names), *trial_filters(results, system, setting)]
+    filters += [
+        ViewFilter("judge", "Judge", judge, names),
+        *trial_filters(results, system, setting),
+    ]
     total = sum(cell.metric in names for cell in results.answer_cells)
     tables = (_agreement(results, names), _reasons(results), _means(query, results, cells, total))
     return ListPage(
@@ -120,21 +123,21 @@ def _agreement(results: Results, names: Sequence[str]) -> ViewTable:
     """Return the correlations of judges with each other and with the rule of correct answers."""
     measured = [*names, *filter(None, [results.record.correctness_metric])]
     pairs = list(combinations(dict.fromkeys(measured), 2))
-    rows = []
+    rows: list[dict[str, Any]] = []
     joined = JoinedResults.of([results])
     for a, b in pairs:
         written = f"correlation({a}, {b})"
         request = BoardRequest(("system",), ("setting",), (written,))
-        for cell in make_board(joined, request).cells.values():
-            if cell.summary.mean is not None:
-                rows.append(
-                    {
-                        "pair": f"{a} and {b}",
-                        "system": cell.row[0],
-                        "setting": cell.column[0],
-                        "agreement": mean_value(cell.summary),
-                    }
-                )
+        rows += [
+            {
+                "pair": f"{a} and {b}",
+                "system": cell.row[0],
+                "setting": cell.column[0],
+                "agreement": mean_value(cell.summary),
+            }
+            for cell in make_board(joined, request).cells.values()
+            if cell.summary.mean is not None
+        ]
     columns = [
         ViewColumn("pair", "Values per query", "name"),
         ViewColumn("system", "System", "label"),
@@ -173,7 +176,9 @@ def _means(query: PageQuery, results: Results, cells: Sequence[Cell], total: int
     def row(cell: Cell) -> Mapping[str, Any]:
         where = {"experiment": results.name, "system": cell.system, "setting": cell.setting}
         return {
-            **{"system": cell.system, "setting": cell.setting, "judge": cell.metric},
+            "system": cell.system,
+            "setting": cell.setting,
+            "judge": cell.metric,
             "mean": mean_value(cell.summary),
             "links": {"system": page_address("/labels", {**where, "metric": cell.metric})},
         }

@@ -131,7 +131,9 @@ def _table(
         where = {"experiment": experiment, "system": system, "setting": setting}
         link = page_address("/causes", {**where, "label": f"{found.label}={value}"})
         return {
-            **{"value": value, "system": system, "setting": setting or "retrieval"},
+            "value": value,
+            "system": system,
+            "setting": setting or "retrieval",
             "mean": mean_value(summary),
             "not_applicable": summary.not_applicable,
             "links": {"value": link if setting and value != EQUALLY else ""},
@@ -147,7 +149,11 @@ def _table(
     axis = plot_axis(mean_value(one[3]) for one in cells)
     title = f"{found.metric} by {found.label}"
     return ViewTable(
-        *("labels", title, columns), unit="means", total=total, axis=axis, **paged(query, cells, row)
+        *("labels", title, columns),
+        unit="means",
+        total=total,
+        axis=axis,
+        **paged(query, cells, row),
     )
 
 

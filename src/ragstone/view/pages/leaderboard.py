@@ -71,8 +71,8 @@ def leaderboard_page(view: StoreView, query: PageQuery) -> ListPage:
         raise PageError(404, StateText(f"No experiment has numbers of {setting} on {data}."))
     metric = query.choice("metric", metrics, _usual_metric(own, metrics))
     choice = BoardChoice(data, setting, metric)
-    state = tuple((one.name, one.digest) for one in own)
-    board = view.kept(("leaderboard", choice), state, lambda: _board(view, own, choice))
+    digests = tuple((one.name, one.digest) for one in own)
+    board = view.kept(("leaderboard", choice), digests, lambda: _board(view, own, choice))
     return _page(query, choice, board, _choices(choice, every, settings, metrics))
 
 
@@ -146,7 +146,7 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
     table = make_board(joined, request)
     cells = [cell for cell in table.cells.values() if cell.column == (choice.setting,)]
     lower = bool(cells) and cells[0].parts[0].measured.scale.direction == "lower"
-    cells.sort(key=lambda cell: _mean(cell), reverse=not lower)
+    cells.sort(key=_mean, reverse=not lower)
     notes = (*left_out, *(note for note in table.notes if note.startswith(TRAINED)))
     return ViewBoard(
         tuple(_row(cell, choice) for cell in cells),
@@ -196,7 +196,7 @@ def _page(
     filters += [ViewFilter(n, n.capitalize(), chosen[n], values[n]) for n in _FILTERED]
     filters.append(ViewFilter("q", "Experiment or system", query.text("q")))
     best = rows[0] if rows else None
-    axis = plot_axis((row["mean"] for row in rows), guide=best and best["mean"]["mean"])
+    axis = plot_axis((row["mean"] for row in rows), guide=best["mean"]["mean"] if best else None)
     heads: set[int] = set()
     places = paged(query, kept, lambda row: _shown(row, best, heads))
     table = ViewTable(
@@ -283,9 +283,10 @@ def _basis(rows: Sequence[Mapping[str, Any]], choice: BoardChoice) -> str:
     failed = sum(row["mean"]["failed"] for row in rows)
     experiments = len({row["experiment"] for row in rows})
     return (
-        f"{choice.metric} under {choice.setting} on {choice.data}: {counted(len(rows), 'system')} of "
-        f"{counted(experiments, 'experiment')}, n {n}, {failed:,} failed. Intervals are 95 %. Differences "
-        "are paired by query and Holm-corrected; with many systems each is compared with the best."
+        f"{choice.metric} under {choice.setting} on {choice.data}: {counted(len(rows), 'system')} "
+        f"of {counted(experiments, 'experiment')}, n {n}, {failed:,} failed. Intervals are 95 %. "
+        "Differences are paired by query and Holm-corrected; with many systems each is compared "
+        "with the best."
     )
 
 
@@ -303,6 +304,4 @@ def _follows(rows: Sequence[Mapping[str, Any]], choice: BoardChoice) -> list[Con
     return found
 
 
-LEADERBOARD: Final = list_page(
-    "/leaderboard", "Leaderboard", leaderboard_page, tab="Leaderboard"
-)
+LEADERBOARD: Final = list_page("/leaderboard", "Leaderboard", leaderboard_page, tab="Leaderboard")
