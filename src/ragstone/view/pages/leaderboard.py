@@ -222,7 +222,7 @@ def _columns(choice: BoardChoice) -> list[ViewColumn]:
         ViewColumn("system", "System", "name"),
         ViewColumn("place", "Rank", "label"),
         ViewColumn("mean", f"{choice.metric}, mean and 95 % interval", "mean"),
-        ViewColumn("compare", "Compare", "label"),
+        ViewColumn("compare", "Compare"),
     ]
 
 
@@ -245,7 +245,7 @@ def _shown(
         "group": group,
         "band": of_best,
         "place": _rank(row["rank"]),
-        "compare": "with the best" if link else "the best",
+        "compare": "with best" if link else "the best",
         "links": {
             "system": page_address("/causes", where) if where["setting"] else "",
             "compare": link or "",
