@@ -186,7 +186,7 @@ def test_keys_and_live_progress(address: str, browser: Any) -> None:
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.name") == "q"
     page.goto(f"{address}experiments")
-    assert "1 of 4 trials complete" in page.inner_text("main")
+    assert "trials complete: 1 of 4" in page.inner_text("main")
     with page.expect_request("**/experiments") as again:
         pass
     assert again.value.resource_type == "fetch"
