@@ -131,7 +131,7 @@ def paged(
 
 
 def mean_value(summary: Summary) -> Document:
-    """Return a mean with its interval, the number of queries and that of failures."""
+    """Return a mean with its interval, and the numbers of queries, failures and others."""
     interval = None if summary.interval is None else list(summary.interval)
     return {
         "mean": summary.mean,
@@ -139,6 +139,7 @@ def mean_value(summary: Summary) -> Document:
         "n": summary.n,
         "failed": summary.failed,
         "unscored": summary.unscored,
+        "not_applicable": summary.not_applicable,
     }
 
 

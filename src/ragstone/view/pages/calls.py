@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from ragstone.calls import log_queries
 from ragstone.calls.log_queries import FailedCalls, ModelCalls
 from ragstone.evaluation.usage import UsageRow
@@ -116,7 +118,7 @@ def _models(models: Sequence[ModelCalls], seconds: Mapping[str, tuple[float, flo
                 "first": one.first,
                 "last": one.last,
                 "links": {"model": page_address("/calls", {"model": one.model})},
-                "notes": {"model": one.identity if one.identity != one.model else ""},
+                "notes": {"model": _server(one.identity)},
             }
         )
     columns = [
@@ -130,6 +132,19 @@ def _models(models: Sequence[ModelCalls], seconds: Mapping[str, tuple[float, flo
         ViewColumn("last", "Last call", "moment"),
     ]
     return ViewTable("models", "Calls by model", columns, rows)
+
+
+def _server(identity: str) -> str:
+    """Return where a model is asked, of an identity that says so; "" otherwise.
+
+    >>> _server('{"host": "localhost", "port": "8000", "path": "/v1"}')
+    'localhost:8000/v1'
+    """
+    try:
+        found = orjson.loads(identity)
+        return f"{found['host']}:{found['port']}{found['path']}"
+    except (ValueError, TypeError, KeyError):
+        return ""
 
 
 def _reasons(query: PageQuery, failed: Sequence[FailedCalls], total: int) -> ViewTable:

@@ -159,7 +159,9 @@ def _points(query: PageQuery, found: History) -> ViewTable:
                 "unscored": 0,
                 "interval": point.interval and list(point.interval),
             },
-            "changed": ", ".join(changed) or "nothing",
+            "changed": "the first run"
+            if point is line.points[0]
+            else ", ".join(changed) or "nothing",
             "changes": [str(change) for change in point.changes],
             "notes": {"changed": "; ".join(str(change) for change in point.changes)},
         }

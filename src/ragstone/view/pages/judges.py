@@ -133,7 +133,9 @@ def _agreement(results: Results, names: Sequence[str]) -> ViewTable:
                 "pair": f"{a} and {b}",
                 "system": cell.row[0],
                 "setting": cell.column[0],
-                "agreement": mean_value(cell.summary),
+                "agreement": {**mean_value(cell.summary), "failed": 0},
+                # The summary of a correlation counts queries without both values as failed.
+                "left_out": cell.summary.failed,
             }
             for cell in make_board(joined, request).cells.values()
             if cell.summary.mean is not None
@@ -142,10 +144,14 @@ def _agreement(results: Results, names: Sequence[str]) -> ViewTable:
         ViewColumn("pair", "Values per query", "name"),
         ViewColumn("system", "System", "label"),
         ViewColumn("setting", "Setting", "label"),
-        ViewColumn("agreement", "Spearman's correlation", "mean"),
+        ViewColumn("left_out", "Left out", "count"),
+        ViewColumn("agreement", "Spearman's correlation", "proportion"),
     ]
     axis = plot_axis((row["agreement"] for row in rows), guide=0.0)
-    lead = "Correlation over queries. It says nothing of whether a judge is right."
+    lead = (
+        "Correlation over the queries that have both values. It says nothing of whether a judge is "
+        "right."
+    )
     title = "Agreement of judges and metrics"
     return ViewTable("agreement", title, columns, rows[:_ROWS], lead, axis=axis)
 

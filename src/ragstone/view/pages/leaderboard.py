@@ -294,7 +294,7 @@ def _follows(rows: Sequence[Mapping[str, Any]], choice: BoardChoice) -> list[Con
     found = []
     if len(rows) > 1:
         link = page_address("/compare", {"a": rows[1]["trial"], "b": rows[0]["trial"]})
-        said = f"{rows[1]['system']} of {rows[1]['experiment']} is second."
+        said = f"{rows[1]['system']} of {rows[1]['experiment']} has the second best mean."
         found.append(Consequence("The first two", said, link, "Compare them"))
     if rows and choice.setting != RETRIEVAL:
         names = ("experiment", "system", "setting")
