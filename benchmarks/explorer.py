@@ -10,16 +10,17 @@ numbers are compared with `ragstone show --json` of the experiment.
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -39,6 +40,7 @@ from ragstone.core.schemas import (
     to_table,
 )
 from ragstone.core.store import Store
+from ragstone.results.reader import StoredResults
 from ragstone.results.record import (
     DataFacts,
     MetricEntry,
@@ -48,6 +50,7 @@ from ragstone.results.record import (
     Tables,
     TrialEntry,
 )
+from ragstone.results.results import Results
 from ragstone.types import Context, ContextPassage, Prediction, Query, Ranking, Score
 
 RAGSTONE: Final = (sys.executable, "-c", "from ragstone.cli import main; main()")
@@ -250,13 +253,10 @@ def measure(address: str, experiments: int, times: int) -> Iterator[dict[str, An
 
 def check_numbers(address: str, store: Path, experiments: int) -> int:
     """Return the number of means that equal those of `show`; exit if one does not."""
-    from ragstone.core.store import Store as Opened
-    from ragstone.results.results import Results
-
     compared = 0
     for number in range(0, experiments, max(1, experiments // 40)):
         name = f"experiment-{number:05d}"
-        shown = json.loads(json.dumps(Results.load(Opened(store), name).to_dict()))
+        shown = json.loads(json.dumps(Results.load(Store(store), name).to_dict()))
         known = {
             (row["system"], row["setting"]): row
             for row in shown["leaderboard"]
@@ -275,6 +275,33 @@ def check_numbers(address: str, store: Path, experiments: int) -> int:
                 ), (name, row, own)
                 compared += 1
     return compared
+
+
+def read_scores(store: Path, experiments: int) -> dict[str, Any]:
+    """Return the time to read the score tables of one leaderboard, here and by DuckDB.
+
+    Ragstone verifies the digest of each table and makes its records; DuckDB reads the means alone.
+    Without the package duckdb its time is None.
+    """
+    opened = Store(store)
+    names = (f"experiment-{number:05d}" for number in range(1, experiments, DATA_SETS))
+    found = [StoredResults(opened, Record.load(opened, name)) for name in names]
+    folders = {t.scores: one for one in found for t in one.record.trials if t.setting == "gold"}
+    own = min(_timed(lambda: [one.scores(f) for f, one in folders.items()]) for _ in range(5))
+    duckdb = importlib.import_module("duckdb") if importlib.util.find_spec("duckdb") else None
+    if duckdb is None:
+        return {"tables": len(folders), "ragstone": round(own, 3), "duckdb": None}
+    paths = [str(store / "steps" / folder / "table.parquet") for folder in folders]
+    query = "SELECT filename, avg(value) FROM read_parquet(?, filename=true) GROUP BY 1, metric"
+    connection = duckdb.connect()
+    other = min(_timed(lambda: connection.execute(query, [paths]).fetchall()) for _ in range(5))
+    return {"tables": len(folders), "ragstone": round(own, 3), "duckdb": round(other, 3)}
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 def main() -> None:
@@ -307,11 +334,11 @@ def main() -> None:
         "memory_gb": round(peak, 2),
         "equal_means": compared,
         "cores": os.cpu_count(),
-        "generator_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "score_tables": read_scores(given.store, given.experiments),
     }
     for one in pages:
         print(one)
-    print(f"memory {peak:.2f} GB, {compared} means equal to show")
+    print(f"memory {peak:.2f} GB, {compared} means equal to show, {found['score_tables']}")
     if given.json:
         given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 

@@ -130,17 +130,22 @@ def paged(
     return {"rows": [row(one) for one in shown], "found": len(rows), "start": start}
 
 
-def mean_value(summary: Summary) -> Document:
+def mean_value(found: Summary) -> Document:
     """Return a mean with its interval, and the numbers of queries, failures and others."""
-    interval = None if summary.interval is None else list(summary.interval)
     return {
-        "mean": summary.mean,
-        "interval": interval,
-        "n": summary.n,
-        "failed": summary.failed,
-        "unscored": summary.unscored,
-        "not_applicable": summary.not_applicable,
+        **drawn_mean(found.mean, found.interval, found.n, found.failed),
+        "unscored": found.unscored,
+        "not_applicable": found.not_applicable,
     }
+
+
+def drawn_mean(
+    mean: float | None, interval: tuple[float, float] | None, n: int, failed: int = 0
+) -> Document:
+    """Return the value of a column of means or of proportions."""
+    ends = None if interval is None else list(interval)
+    value = {"mean": mean, "interval": ends, "n": n, "failed": failed}
+    return {**value, "unscored": 0, "not_applicable": 0}
 
 
 def plot_axis(

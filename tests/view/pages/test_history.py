@@ -44,6 +44,7 @@ def test_the_points_are_those_of_history(store: Path) -> None:
         ("dense + small", "gold")
     }
     assert "No test compares the runs" in only["basis"]
+    assert "the first run" in html_of(store, "/history", experiment="made")
 
 
 def test_experiments_are_listed_by_their_runs(store: Path) -> None:

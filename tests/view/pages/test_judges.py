@@ -27,6 +27,7 @@ def test_the_means_are_those_of_show(judged: Path) -> None:
         summary = known[row["setting"], row["judge"]]
         assert (row["mean"]["mean"], row["mean"]["n"]) == (summary.mean, summary.n)
     assert "keeps no ratings of people" in found["notes"][0]
+    assert "ragstone judge check" in html_of(judged, "/judges")
     only = page_of(judged, "/judges", judge="idk", setting="gold")
     assert [row["judge"] for row in rows_of(only, "means")] == ["idk"]
 

@@ -29,6 +29,7 @@ from ragstone.view.tables import (
     ViewColumn,
     ViewFilter,
     ViewTable,
+    drawn_mean,
     list_page,
     paged,
     plot_axis,
@@ -230,13 +231,7 @@ def _summaries(
         {
             "cause": {"name": one.cause, "tone": TONES[BY_NAME[one.cause].group]},
             "meaning": BY_NAME[one.cause].meaning,
-            "share": {
-                "mean": one.share,
-                "interval": one.interval and list(one.interval),
-                "n": one.n,
-                "failed": 0,
-                "unscored": 0,
-            },
+            "share": drawn_mean(one.share, one.interval, one.n),
             "n": one.n,
             "links": {"cause": query.link({"cause": one.cause, "from": ""})},
         }

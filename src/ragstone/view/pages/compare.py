@@ -273,7 +273,8 @@ def _by_label(one: MetricComparison, by: str) -> Iterator[ViewTable]:
     for group in groups:
         gap = group.difference
         shown = gap.interval is not None and group.p_adjusted < 0.05  # noqa: PLR2004 - the level
-        outcome = ("better" if gap.difference > 0 else "worse") if shown else "undecided"
+        gained = (gap.difference > 0) is (one.scale.direction != "lower")
+        outcome = ("better" if gained else "worse") if shown else "undecided"
         value = {
             "difference": gap.difference,
             "interval": None if gap.interval is None else list(gap.interval),

@@ -25,6 +25,7 @@ from ragstone.view.tables import (
     ViewFilter,
     ViewTable,
     counted,
+    drawn_mean,
     list_page,
     paged,
     plot_axis,
@@ -152,13 +153,7 @@ def _points(query: PageQuery, found: History) -> ViewTable:
             "setting": line.setting,
             "segment": point.segment,
             "release": point.release or "",
-            "mean": {
-                "mean": point.mean,
-                "n": point.n,
-                "failed": point.failed,
-                "unscored": 0,
-                "interval": point.interval and list(point.interval),
-            },
+            "mean": drawn_mean(point.mean, point.interval, point.n, point.failed),
             "changed": "the first run"
             if point is line.points[0]
             else ", ".join(changed) or "nothing",
