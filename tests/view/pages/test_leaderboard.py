@@ -56,6 +56,26 @@ def test_filters_hide_rows_and_change_no_rank(tmp_path: Path) -> None:
     assert "No row matches the filters" in none
 
 
+def test_the_verdict_says_what_the_tests_show(faulty: Path, tmp_path: Path) -> None:
+    """A best system that is not shown to differ from others is not called better."""
+    assert "but 1 other system is not shown to differ" in page_of(faulty, "/leaderboard")["verdict"]
+    made_results(tmp_path / "s", queries=150, systems=("a", "b", "c", "d", "e", "f", "g"))
+    found = page_of(tmp_path / "s", "/leaderboard", setting="gold", metric="Match")
+    rows = rows_of(found, "board")
+    assert [row["system"] for row in rows] == list("abcdefg")
+    assert not rows[-1]["band"]
+    assert rows[-1]["rank"][0] > 1
+    assert {row["group"] for row in rows} == {
+        *("No system is shown to be better", "Shown to be worse than another", ""),
+    }
+    made_results(tmp_path / "one", systems=("a",))
+    alone = page_of(tmp_path / "one", "/leaderboard")["verdict"]
+    assert "no other system was measured" in alone
+    undecided = rows[0]["rank"][1] - 1
+    assert 0 < undecided < len(rows) - 1
+    assert f"but {undecided} other" in found["verdict"]
+
+
 def test_a_damaged_step_leaves_out_its_experiment_and_names_it(tmp_path: Path) -> None:
     """So does a record that is half written; the others are shown."""
     for name in ("good", "bad", "half"):

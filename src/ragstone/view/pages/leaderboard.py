@@ -51,8 +51,8 @@ class ViewBoard:
 
     rows: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
-    compared: bool
-    """Whether the metric has a better direction, so that there are ranks."""
+    apart: tuple[str, ...]
+    """Factors in which data sets of the name differ: systems are ranked within each of them."""
 
 
 def leaderboard_page(view: StoreView, query: PageQuery) -> ListPage:
@@ -149,9 +149,9 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
     cells.sort(key=_mean, reverse=not lower)
     notes = (*left_out, *(note for note in table.notes if note.startswith(TRAINED)))
     return ViewBoard(
-        tuple(_row(cell, choice) for cell in cells),
+        tuple(_row(cell, choice, apart) for cell in cells),
         notes,
-        any(cell.rank is not None for cell in cells),
+        tuple(apart),
     )
 
 
@@ -163,7 +163,7 @@ def _mean(cell: BoardCell) -> float:
     return -1e300 if cell.summary.mean is None else cell.summary.mean
 
 
-def _row(cell: BoardCell, choice: BoardChoice) -> dict[str, Any]:
+def _row(cell: BoardCell, choice: BoardChoice, apart: Sequence[str]) -> dict[str, Any]:
     factors = cell.parts[0].measured.factors
     setting = "" if choice.setting == RETRIEVAL else choice.setting
     return {
@@ -176,6 +176,7 @@ def _row(cell: BoardCell, choice: BoardChoice) -> dict[str, Any]:
         "best": cell.best,
         "mean": mean_value(cell.summary),
         "not_applicable": cell.summary.not_applicable,
+        "apart": [factors.get(name, NONE) for name in apart],
         **{name: factors.get(name, NONE) for name in _PARTS},
     }
 
@@ -197,7 +198,7 @@ def _page(
     filters.append(ViewFilter("q", "Experiment or system", query.text("q")))
     best = rows[0] if rows else None
     axis = plot_axis((row["mean"] for row in rows), guide=best["mean"]["mean"] if best else None)
-    heads: set[int] = set()
+    heads: list[bool] = []
     places = paged(query, kept, lambda row: _shown(row, best, heads))
     table = ViewTable(
         *("board", "Leaderboard", _columns(choice)),
@@ -220,21 +221,24 @@ def _page(
 def _columns(choice: BoardChoice) -> list[ViewColumn]:
     return [
         ViewColumn("system", "System", "name"),
-        ViewColumn("place", "Rank", "label"),
+        ViewColumn("place", "Rank", "plain"),
         ViewColumn("mean", f"{choice.metric}, mean and 95 % interval", "mean"),
-        ViewColumn("compare", "Compare"),
+        ViewColumn("compare", "Compare", "link"),
     ]
 
 
 def _shown(
-    row: Mapping[str, Any], best: Mapping[str, Any] | None, heads: set[int]
+    row: Mapping[str, Any], best: Mapping[str, Any] | None, heads: list[bool]
 ) -> dict[str, Any]:
-    """Return a row as the page shows it, below the head of its group if it is the first one."""
-    of_best = row["group"] == 1
+    """Return a row as the page shows it, below a head if it differs from the row before it.
+
+    `heads` are whether no system is shown to be better than those of the rows so far.
+    """
+    unbeaten = row["rank"] is not None and row["rank"][0] == 1
     group = ""
-    if row["group"] is not None and int(of_best) not in heads:
-        heads.add(int(of_best))
-        group = "Not shown to differ from the best" if of_best else "Shown to be worse than a best"
+    if row["rank"] is not None and heads[-1:] != [unbeaten]:
+        heads.append(unbeaten)
+        group = "No system is shown to be better" if unbeaten else "Shown to be worse than another"
     parts = (row[name] for name in _PARTS if row[name] not in (NONE, ""))
     other = best if best and best is not row else None
     link = other and page_address("/compare", {"a": row["trial"], "b": other["trial"]})
@@ -243,14 +247,14 @@ def _shown(
     return {
         **row,
         "group": group,
-        "band": of_best,
+        "band": unbeaten,
         "place": _rank(row["rank"]),
         "compare": "with best" if link else "the best",
         "links": {
             "system": page_address("/causes", where) if where["setting"] else "",
             "compare": link or "",
         },
-        "notes": {"system": " · ".join((row["experiment"], *parts))},
+        "notes": {"system": " · ".join((row["experiment"], *row["apart"], *parts))},
     }
 
 
@@ -266,12 +270,17 @@ def _verdict(rows: Sequence[Mapping[str, Any]], choice: BoardChoice, board: View
         return f"No system has a mean of {choice.metric} on {choice.data}."
     best = rows[0]
     mean = share(best["mean"]["mean"])
-    if not board.compared:
-        return f"{len(rows):,} systems by {choice.metric}, which has no better direction or no pair"
-    tied = sum(row["group"] == 1 for row in rows) - 1
+    if board.apart:
+        names = ", ".join(board.apart)
+        return f"Data sets called {choice.data} differ in {names}: ranks are those within each."
+    if len(rows) == 1:
+        return f"{best['system']} has {choice.metric} {mean}, and no other system was measured."
+    if best["rank"] is None:
+        return f"{len(rows):,} systems by {choice.metric}, which has no better direction."
+    tied = best["rank"][1] - 1
     head = f"{best['system']} has the best {choice.metric}, {mean}"
     if not tied:
-        return f"{head}, and is shown to be better than the {len(rows) - 1:,} others."
+        return f"{head}, and is shown to be better than all others."
     others = f"{tied:,} other system{'s are' if tied > 1 else ' is'}"
     return f"{head}, but {others} not shown to differ from it."
 
