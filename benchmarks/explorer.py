@@ -57,6 +57,7 @@ RAGSTONE: Final = (sys.executable, "-c", "from ragstone.cli import main; main()"
 QUERIES: Final = 8
 """Queries of an experiment: with two systems and two settings, about 33 answers each."""
 DATA_SETS: Final = 10
+"""Data sets of the store: a leaderboard is of one of them."""
 SYSTEMS: Final = ("bm25 + small", "dense + small")
 SETTINGS: Final = ("gold", "retrieved(3)")
 DOMAINS: Final = ("ferries", "town hall", "museum")

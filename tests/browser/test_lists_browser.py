@@ -90,8 +90,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     store = judged_store(folder)
     faulty_store(folder)
     record = StoreView(store).record("judged")
-    attempt = {"rankings": 1, "rankings_complete": 1, "trials": 4, "trials_complete": 1}
-    begun = Attempt("2026-03-02T10:00:00+00:00", record.finished or "", "ragstone run", **attempt)
+    began = "2026-03-02T10:00:00+00:00"
+    begun = Attempt(began, record.finished or "", "ragstone run", 1, 1, 4, 1)
     begun.save(Store(store), "judged")
     with served(store) as found:
         yield found
