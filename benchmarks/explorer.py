@@ -56,18 +56,16 @@ from ragstone.types import Context, ContextPassage, Prediction, Query, Ranking, 
 RAGSTONE: Final = (sys.executable, "-c", "from ragstone.cli import main; main()")
 QUERIES: Final = 8
 """Queries of an experiment: with two systems and two settings, about 33 answers each."""
-DATA_SETS: Final = 10
-"""Data sets of the store: a leaderboard is of one of them."""
 SYSTEMS: Final = ("bm25 + small", "dense + small")
 SETTINGS: Final = ("gold", "retrieved(3)")
 DOMAINS: Final = ("ferries", "town hall", "museum")
 
 
-def make_store(root: Path, experiments: int) -> int:
+def make_store(root: Path, experiments: int, data_sets: int) -> int:
     """Write a store with generated experiments and return the number of predictions."""
     store, count = Store(root), 0
     for number in range(experiments):
-        data = number % DATA_SETS
+        data = number % data_sets
         # Each tenth data set is larger, so that some lists have several pages.
         size = QUERIES + (3 * QUERIES if number % 50 == 0 else 0)
         count += _experiment(store, number, f"set-{data}", size)
@@ -197,7 +195,7 @@ def _ranking(store: Store, asked: list[Query], system: str, ranks: list[int]) ->
     )
 
 
-def addresses(experiments: int, times: int) -> dict[str, list[str]]:
+def addresses(experiments: int, times: int, data_sets: int) -> dict[str, list[str]]:
     """Return page -> its addresses, of different experiments, settings and filters."""
     draw = Random(7)
     names = [f"experiment-{draw.randrange(experiments):05d}" for _ in range(times)]
@@ -205,14 +203,14 @@ def addresses(experiments: int, times: int) -> dict[str, list[str]]:
     for number, name in enumerate(names):
         other = names[number - 1]
         of = int(name[-5:])
-        pair = next(n for n in range(of % DATA_SETS, experiments, DATA_SETS) if n != of)
+        pair = next(n for n in range(of % data_sets, experiments, data_sets) if n != of)
         system, setting = SYSTEMS[number % 2], SETTINGS[number % 2]
         trial = f":{system}:{setting}"
         asked: dict[str, dict[str, Any]] = {
-            "/experiments": {"q": f"set-{number % DATA_SETS}", "from": 50 * (number % 2)},
+            "/experiments": {"q": f"set-{number % data_sets}", "from": 50 * (number % 2)},
             "/leaderboard": {
-                "data": f"set-{number % DATA_SETS}",
-                "setting": SETTINGS[number // DATA_SETS % 2],
+                "data": f"set-{number % data_sets}",
+                "setting": SETTINGS[number // data_sets % 2],
                 "q": "dense" if number % 3 else "",
             },
             "/compare": {"a": name + trial, "b": f"experiment-{pair:05d}{trial}"},
@@ -237,9 +235,9 @@ def _get(address: str, path: str) -> tuple[float, bytes]:
     return time.perf_counter() - began, body
 
 
-def measure(address: str, experiments: int, times: int) -> Iterator[dict[str, Any]]:
+def measure(address: str, experiments: int, times: int, data_sets: int) -> Iterator[dict[str, Any]]:
     """Yield the time of the first request and the 95th percentile of the others, and the size."""
-    for page, paths in addresses(experiments, times).items():
+    for page, paths in addresses(experiments, times, data_sets).items():
         held = [_get(address, path) for path in paths]
         seconds, sizes = [one for one, _ in held], [len(body) for _, body in held]
         yield {
@@ -278,14 +276,14 @@ def check_numbers(address: str, store: Path, experiments: int) -> int:
     return compared
 
 
-def read_scores(store: Path, experiments: int) -> dict[str, Any]:
+def read_scores(store: Path, experiments: int, data_sets: int) -> dict[str, Any]:
     """Return the time to read the score tables of one leaderboard, here and by DuckDB.
 
     Ragstone verifies the digest of each table and makes its records; DuckDB reads the means alone.
     Without the package duckdb its time is None.
     """
     opened = Store(store)
-    names = (f"experiment-{number:05d}" for number in range(1, experiments, DATA_SETS))
+    names = (f"experiment-{number:05d}" for number in range(0, experiments, data_sets))
     found = [StoredResults(opened, Record.load(opened, name)) for name in names]
     folders = {t.scores: one for one in found for t in one.record.trials if t.setting == "gold"}
     own = min(_timed(lambda: [one.scores(f) for f, one in folders.items()]) for _ in range(5))
@@ -309,20 +307,21 @@ def main() -> None:
     """Measure, check, and print or write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experiments", type=int, default=3000)
+    parser.add_argument("--data-sets", type=int, default=10, help="A leaderboard is of one.")
     parser.add_argument("--times", type=int, default=40, help="Requests per page.")
     parser.add_argument("--store", type=Path, required=True, help="A new folder, or a made store.")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     if not given.store.exists():
         began = time.perf_counter()
-        predictions = make_store(given.store, given.experiments)
+        predictions = make_store(given.store, given.experiments, given.data_sets)
         print(f"made {predictions:,} predictions in {time.perf_counter() - began:.0f} s")
     command = [*RAGSTONE, "view", str(given.store), "--port", "0", "--no-browser"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
-        pages = list(measure(address, given.experiments, given.times))
+        pages = list(measure(address, given.experiments, given.times, given.data_sets))
         status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
         peak = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1e6
         compared = check_numbers(address, given.store, given.experiments)
@@ -335,7 +334,7 @@ def main() -> None:
         "memory_gb": round(peak, 2),
         "equal_means": compared,
         "cores": os.cpu_count(),
-        "score_tables": read_scores(given.store, given.experiments),
+        "score_tables": read_scores(given.store, given.experiments, given.data_sets),
     }
     for one in pages:
         print(one)
