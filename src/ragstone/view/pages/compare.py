@@ -56,8 +56,9 @@ def compare_page(view: StoreView, query: PageQuery) -> ListPage:
         return ListPage("Nothing to compare", filters=_sides(named), state=state)
     by = query.choice("by", labels_of(view.results(trials["a"].experiment)))
     state_of = tuple(view.experiment(one.experiment).digest for one in trials.values())
-    key = ("compare", *map(str, trials.values()), by)
-    found = view.kept(key, state_of, lambda: _compared(view, trials, by))
+    # It has the texts of both trials, so that only the last one is kept.
+    made_of = (*trials.values(), by, state_of)
+    found = view.kept("comparison", made_of, lambda: _compared(view, trials, by))
     return _page(view, query, found, trials, by)
 
 

@@ -46,8 +46,9 @@ def history_page(view: StoreView, query: PageQuery) -> ListPage:
         state = StateText(f"No run of {experiment} has finished.")
         return ListPage("No history yet", filters=filters, state=state)
     dates = tuple(record.finished for record in records[-limits.HISTORY_RUNS :])
-    # A passport needs all numbers of its run, so those of finished runs are kept.
-    passports = view.kept(("passports", experiment), dates, lambda: list(_passports(view, records)))
+    # A passport needs all numbers of its run, so those of the last experiment are kept.
+    made_of = (experiment, dates)
+    passports = view.kept("passports", made_of, lambda: list(_passports(view, records)))
     last = passports[-1]
     metric = query.choice("metric", last["metrics"])
     rows = [*last["numbers"].get("leaderboard", ()), *last["numbers"].get("retrieval", ())]
