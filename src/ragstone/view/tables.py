@@ -18,13 +18,13 @@ from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import StoreView
 
 ColumnKind: TypeAlias = Literal[
-    "name", "title", "text", "label", "plain", "link", "long", "mark", "cause",
+    "name", "title", "text", "label", "plain", "words", "long", "mark", "cause",
     "mean", "proportion", "difference",
     "count", "share", "points", "duration", "money", "moment",
 ]  # fmt: skip
-"""How the template shows a value: `mean`, `proportion` and `difference` are drawn too, and texts
-that are `long`, a `name` or a `title` are cut. `plain` and `link` are words of Ragstone itself. The
-first column is the head of its row."""
+"""How the template shows a value: `mean`, `proportion` and `difference` are drawn too. Texts are cut
+if they are long, `label`, `plain` and `words` are not; the last two are words of Ragstone itself.
+The first column is the head of its row."""
 _Row = TypeVar("_Row")
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS: Final = 5

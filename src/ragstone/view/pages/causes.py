@@ -239,7 +239,7 @@ def _summaries(
     ]
     columns = [
         ViewColumn("cause", "Cause", "cause"),
-        ViewColumn("meaning", "Rule"),
+        ViewColumn("meaning", "Rule", "words"),
         ViewColumn("share", f"Share of {wrong:,} wrong answers", "proportion"),
     ]
     axis = plot_axis([row["share"] for row in shares], guide=0.0)
@@ -348,7 +348,7 @@ def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
         ViewColumn("cause", "Cause", "cause"),
         ViewColumn("evidence", "Evidence"),
         ViewColumn("answer", "Answer", "long"),
-        ViewColumn("gold", "Gold answers", "long"),
+        ViewColumn("gold", "Gold", "long"),
     ]
     return ViewTable(
         *("wrong", "Wrong answers", columns),

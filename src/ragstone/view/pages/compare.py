@@ -312,7 +312,7 @@ def _causes(
             )
     columns = [
         ViewColumn("cause", "Cause of the change", "cause"),
-        ViewColumn("meaning", "Meaning"),
+        ViewColumn("meaning", "Meaning", "words"),
         ViewColumn("gained", "Gained", "count"),
         ViewColumn("lost", "Lost", "count"),
     ]
@@ -356,12 +356,12 @@ def _list(
         ViewColumn("query", "Query", "title"),
         ViewColumn("outcome", "Change", "mark"),
         ViewColumn("cause", "Cause", "cause"),
-        ViewColumn("evidence", "Evidence", "long"),
-        ViewColumn("a", "Answer of A", "long"),
-        ViewColumn("b", "Answer of B", "long"),
+        ViewColumn("evidence", "Evidence"),
+        ViewColumn("a", "A", "long"),
+        ViewColumn("b", "B", "long"),
     ]
     return ViewTable(
-        *("changes", "Queries on which A and B differ", columns),
+        *("changes", "Answers to queries on which A and B differ", columns),
         unit="changes",
         total=len(changes),
         **paged(query, found, row),

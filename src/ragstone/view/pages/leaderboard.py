@@ -223,7 +223,7 @@ def _columns(choice: BoardChoice) -> list[ViewColumn]:
         ViewColumn("system", "System", "name"),
         ViewColumn("place", "Rank", "plain"),
         ViewColumn("mean", f"{choice.metric}, mean and 95 % interval", "mean"),
-        ViewColumn("compare", "Compare", "link"),
+        ViewColumn("compare", "Compare", "words"),
     ]
 
 
