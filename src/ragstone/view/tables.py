@@ -22,9 +22,9 @@ ColumnKind: TypeAlias = Literal[
     "mean", "proportion", "difference",
     "count", "share", "points", "duration", "money", "moment",
 ]  # fmt: skip
-"""How the template shows a value: `mean`, `proportion` and `difference` are drawn too. Texts are cut
-if they are long, `label`, `plain` and `words` are not; the last two are words of Ragstone itself.
-The first column is the head of its row."""
+"""How the template shows a value. `mean`, `proportion` and `difference` are drawn too. A long text
+is cut, except for a `label`, `plain` and `words`; the last two are words of Ragstone itself. The
+first column is the head of its row."""
 _Row = TypeVar("_Row")
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS: Final = 5
