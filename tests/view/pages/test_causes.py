@@ -9,10 +9,11 @@ from tests.fakes.listed_pages import html_of, links_of, page_of, rows_of
 from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.core.store import Store
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, DamagedFile
 from ragstone.results.causes.document import causes_document
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError
+from ragstone.view.errors import PageError, page_error
+from ragstone.view.store_view import StoreView
 
 
 def test_the_causes_are_those_of_show(faulty: Path) -> None:
@@ -83,6 +84,28 @@ def test_pages_instead_of_causes(faulty: Path, tmp_path: Path) -> None:
     assert "No causes are decided for this" in html_of(faulty, "/causes", setting="gold")
     (tmp_path / "s").mkdir()
     assert "No experiment of this store has answers" in html_of(tmp_path / "s", "/causes")
+
+
+def test_a_damaged_store_gets_a_page_that_names_the_file(tmp_path: Path) -> None:
+    """A damaged table, and a record that is half written; other experiments are shown."""
+    for name, queries in (("good", 12), ("table", 13), ("half", 12)):
+        made_results(tmp_path / "s", name=name, queries=queries)
+    view = StoreView(tmp_path / "s")
+    folder = view.record("table").trials[-1].predictions
+    table = tmp_path / "s" / "steps" / folder / "table.parquet"
+    table.write_bytes(table.read_bytes()[:-9])
+    half = tmp_path / "s" / "experiments" / "half.json"
+    half.write_bytes(half.read_bytes()[:500])
+    for name, file in (("table", str(table)), ("half", str(half))):
+        for path in ("/causes", "/labels", "/calls"):
+            with pytest.raises(DamagedFile) as error:
+                page_of(view, path, experiment=name)
+            state = page_error(error.value).state
+            assert file in state.said
+            assert "ragstone store check --repair" in state.command
+    assert page_of(view, "/causes")["more"]["experiment"] == "good"
+    listed = {one.name: one.problem for one in StoreView(tmp_path / "s").experiments()}
+    assert listed["half"]
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
+import yaml
 from tests.fakes.listed_pages import html_of, page_of
 from tests.fakes.made_results import made_results
 
 from ragstone.core.store import Store
+from ragstone.experiment.load import load_experiment
 from ragstone.results.record import Attempt
+from ragstone.view.store_view import StoreView
 
 
 def test_a_first_run_shows_its_complete_trials(tmp_path: Path) -> None:
@@ -45,6 +51,56 @@ def test_a_newer_run_shows_how_far_it_is(tmp_path: Path) -> None:
     Attempt(after="earlier", **attempt).save(Store(tmp_path / "s"), "made")  # type: ignore[arg-type]
     (row,) = page_of(tmp_path / "s", "/experiments")["experiments"]
     assert row["progress"] is None
+
+
+READER = """
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from ragstone.types import Prediction
+
+
+@dataclass(frozen=True)
+class Reader:
+    go: str = ""
+
+    def generate(self, task):
+        while task.context.setting == "gold" and not Path(self.go).exists():
+            time.sleep(0.01)
+        return Prediction(task.query.query_id, "in winter")
+"""
+
+
+def test_a_run_under_way_is_seen_from_the_first_trial_on(tmp_path: Path) -> None:
+    """A real run waits in its second trial; the page shows the first one, then the end."""
+    (tmp_path / "parts.py").write_text(READER, encoding="utf-8")
+    go, store = tmp_path / "go", tmp_path / "store"
+    document = {
+        "data": "sample",
+        "store": str(store),
+        "sample": {"limit": 4, "seed": 3, "where": {"turn": None}},
+        "systems": {"slow": {"generator": {"name": "parts.py:Reader", "go": str(go)}}},
+        "settings": ["none", "gold"],
+        "metrics": ["Match"],
+    }
+    (tmp_path / "e.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    run = threading.Thread(target=load_experiment(tmp_path / "e.yaml").run)
+    run.start()
+    try:
+        view: StoreView | None = None
+        seen: list[Any] = []
+        while run.is_alive() and not seen:
+            time.sleep(0.02)
+            if store.is_dir():
+                view = view or StoreView(store)
+                seen = page_of(view, "/experiments")["experiments"]
+    finally:
+        go.touch()
+        run.join()
+    assert (seen[0]["state"], seen[0]["progress"]["trials"]) == ("running", 1)
+    assert view is not None
+    (row,) = page_of(view, "/experiments")["experiments"]
+    assert (row["state"], row["progress"]) == ("finished", None)
 
 
 def test_a_finished_store_is_not_live(faulty: Path) -> None:
