@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from ragstone.core import limits
 from ragstone.errors import nearest_name
 from ragstone.results.results import Results
 from ragstone.view.errors import PageError, StateText
@@ -14,6 +14,8 @@ from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import ViewFilter
 
 Wanted = Callable[[ListedExperiment], bool]
+_SUGGESTED: Final = 12
+"""Experiments that the field for their name suggests, the latest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def chosen_experiment(view: StoreView, query: PageQuery, wanted: Wanted = every)
 def experiment_filter(view: StoreView, name: str, wanted: Wanted = every) -> ViewFilter:
     """Return the field that names the experiment, with the latest ones as suggestions."""
     known = [one.name for one in view.experiments() if not one.problem and wanted(one)]
-    return ViewFilter("experiment", "Experiment", name, suggested=known[: limits.VIEW_ROWS])
+    return ViewFilter("experiment", "Experiment", name, suggested=known[:_SUGGESTED])
 
 
 def system_and_setting(results: Results, query: PageQuery) -> tuple[str, str]:

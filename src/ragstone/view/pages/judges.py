@@ -67,7 +67,9 @@ def judges_page(view: StoreView, query: PageQuery) -> ListPage:
         *trial_filters(results, system, setting),
     ]
     total = sum(cell.metric in names for cell in results.answer_cells)
-    tables = (_agreement(results, names), _reasons(results), _means(query, results, cells, total))
+    digest = view.experiment(experiment).digest
+    agreement = view.kept(("agreement", experiment), digest, lambda: _correlations(results, names))
+    tables = (_agreement(agreement), _reasons(results), _means(query, results, cells, total))
     return ListPage(
         _verdict(results, names),
         _basis(results),
@@ -119,13 +121,14 @@ def _follows(view: StoreView, experiment: str) -> Iterator[Consequence]:
     yield Consequence("Labels", "A judge may be strict with some queries.", link, "By label")
 
 
-def _agreement(results: Results, names: Sequence[str]) -> ViewTable:
+def _correlations(results: Results, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the correlations of judges with each other and with the rule of correct answers."""
     measured = [*names, *filter(None, [results.record.correctness_metric])]
-    pairs = list(combinations(dict.fromkeys(measured), 2))
     rows: list[dict[str, Any]] = []
     joined = JoinedResults.of([results])
-    for a, b in pairs:
+    for a, b in combinations(dict.fromkeys(measured), 2):
+        if len(rows) >= _ROWS or not results.trials:
+            break
         written = f"correlation({a}, {b})"
         request = BoardRequest(("system",), ("setting",), (written,))
         rows += [
@@ -140,6 +143,10 @@ def _agreement(results: Results, names: Sequence[str]) -> ViewTable:
             for cell in make_board(joined, request).cells.values()
             if cell.summary.mean is not None
         ]
+    return rows[:_ROWS]
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> ViewTable:
     columns = [
         ViewColumn("pair", "Values per query", "name"),
         ViewColumn("system", "System", "label"),
@@ -150,10 +157,10 @@ def _agreement(results: Results, names: Sequence[str]) -> ViewTable:
     axis = plot_axis((row["agreement"] for row in rows), guide=0.0)
     lead = (
         "Correlation over the queries that have both values. It says nothing of whether a judge is "
-        "right."
+        "right." + (f" The first {_ROWS} are shown." if len(rows) == _ROWS else "")
     )
     title = "Agreement of judges and metrics"
-    return ViewTable("agreement", title, columns, rows[:_ROWS], lead, axis=axis)
+    return ViewTable("agreement", title, columns, rows, lead, axis=axis)
 
 
 _ROWS: Final = 24
