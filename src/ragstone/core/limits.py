@@ -368,9 +368,9 @@ VIEW_ROWS: Final = 50
 VIEW_PARAMETER_CHARACTERS: Final = 2_000  # Characters of one value in the address of a page.
 VIEW_POST_BYTES: Final = 2 * 2**20
 """Body of a request that changes something: an edited prompt with its passages fits."""
-VIEW_HELD_BYTES: Final = 64 * 2**20
-"""Tables of the experiments that the pages keep in memory, the last used ones, as Arrow bytes: the
-objects made from them take about four times as much."""
+VIEW_HELD_BYTES: Final = 48 * 2**20
+"""Tables of the experiments that the pages keep in memory, the last used ones, as Arrow bytes: with
+short passages the objects made from them take eight times as much."""
 VIEW_HELD_TABLES: Final = 12
 """Leaderboards that the pages keep in memory, the last used ones: 27 MB each with 6,000 systems."""
 VIEW_CELL_CHARACTERS: Final = 100
