@@ -330,7 +330,7 @@ class Record:
         if isinstance(written := document.get("format"), int) and written > FORMAT:
             raise NewerFile(
                 f"the record of experiment {name!r} was written by a newer Ragstone (format "
-                f"{written}, this one reads format {FORMAT}); pip install -U ragstone"
+                f"{written}, this one reads format {FORMAT}); upgrade with: pip install -U ragstone"
             )
         if document.get("format") != FORMAT:
             raise StoreError(
