@@ -72,14 +72,53 @@ def test_limits_of_a_page_and_of_a_form(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_results_used_last_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal results are the same object until others need the room."""
-    monkeypatch.setattr(limits, "VIEW_HELD_PREDICTIONS", 1)
     for name in ("a", "b"):
         made_results(tmp_path / "store", name=name)
     view = StoreView(tmp_path / "store")
     first = view.results("a")
+    assert len(first.trials) == 8
+    assert view.results("b")
     assert view.results("a") is first
+    monkeypatch.setattr(limits, "VIEW_HELD_BYTES", 1)
     view.results("b")
     assert view.results("a") is not first
+
+
+def test_a_record_is_verified_and_its_own_headline_is_listed(tmp_path: Path) -> None:
+    """A changed number is damage; a record of another place and one half written are too."""
+    for name in ("good", "changed", "half", "moved", "newer"):
+        made_results(tmp_path / "store", name=name)
+    folder = tmp_path / "store" / "experiments"
+    changed = (folder / "changed.json").read_text().replace('"queries": 12', '"queries": 13')
+    (folder / "changed.json").write_text(changed)
+    half = (folder / "half.json").read_bytes()
+    (folder / "half.json").write_bytes(half[: len(half) // 2])
+    (folder / "moved.json").rename(folder / "elsewhere.json")
+    newer = (folder / "newer.json").read_text().replace('"format": 3', '"format": 99')
+    (folder / "newer.json").write_text(newer)
+    found = {one.name: one for one in StoreView(tmp_path / "store").experiments()}
+    assert "differs from its checksum" in found["changed"].problem
+    assert "differs from its checksum" in found["elsewhere"].problem
+    assert "damaged" in found["half"].problem
+    assert "newer Ragstone" in found["newer"].problem
+    assert found["good"].headline == StoreView(tmp_path / "store").record("good").headline
+    assert [one.is_readable for one in found.values() if one.name != "good"] == 4 * [False]
+
+
+def test_what_was_made_stays_until_its_state_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last used ones are kept."""
+    monkeypatch.setattr(limits, "VIEW_HELD_TABLES", 2)
+    (tmp_path / "store").mkdir()
+    view = StoreView(tmp_path / "store")
+    made: list[list[int]] = [
+        view.kept(*of, list) for of in (("a", 1), ("a", 1), ("a", 2), ("b", 1), ("c", 1))
+    ]
+    assert made[0] is made[1]
+    assert made[1] is not made[2]
+    assert view.kept("b", 1, list) is made[3]
+    assert view.kept("a", 2, list) is not made[2]
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:

@@ -65,6 +65,17 @@ class ModelCalls:
     """Times of the first and the last call, in UTC."""
 
 
+@dataclass(frozen=True, slots=True)
+class FailedCalls:
+    """The calls to one model that failed for one reason."""
+
+    model: str
+    reason: str
+    count: int
+    last: str
+    """Time of the last one, in UTC."""
+
+
 @contextmanager
 def _opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
@@ -88,6 +99,32 @@ def summary(path: Path) -> list[ModelCalls]:
     ]
 
 
+def latencies(path: Path) -> dict[str, tuple[float, float]]:
+    """Return identity of a model -> median and 95th percentile of the seconds of its replies."""
+    import numpy as np
+
+    with _opened(path) as connection:
+        rows = connection.execute(
+            "SELECT identity, seconds FROM calls WHERE replied AND seconds IS NOT NULL"
+        ).fetchall()
+    seconds: dict[str, list[float]] = {}
+    for identity, value in rows:
+        seconds.setdefault(identity, []).append(value)
+    found = {name: np.percentile(values, (50, 95)).tolist() for name, values in seconds.items()}
+    return {name: (median, high) for name, (median, high) in found.items()}
+
+
+def failures(path: Path) -> list[FailedCalls]:
+    """Return the failed calls by model and reason, the most frequent first."""
+    query = (
+        "SELECT model, reason, count(*), max(made_at) FROM calls WHERE NOT replied "
+        "GROUP BY model, reason ORDER BY count(*) DESC, model, reason"
+    )
+    with _opened(path) as connection:
+        rows = connection.execute(query).fetchall()
+    return [FailedCalls(model, why, times, utc_text(last)) for model, why, times, last in rows]
+
+
 def export(path: Path, selection: Filter) -> Iterator[dict[str, Any]]:
     """Yield the selected calls as plain data, oldest first."""
     condition, values = selection.condition
@@ -105,6 +142,16 @@ def find(path: Path, key: str) -> dict[str, Any]:
         matches = "no call" if not rows else "more than one call"
         raise ConfigError(f"{path}: {matches} with a key that starts with {key!r}")
     return _plain(rows[0])
+
+
+def last_call(path: Path) -> str | None:
+    """Return the time in UTC at which the last call of the log ended; None without one."""
+    if not path.is_file():
+        return None
+    with _opened(path) as connection:
+        found = connection.execute("SELECT made_at FROM calls ORDER BY rowid DESC LIMIT 1")
+        row = found.fetchone()
+    return utc_text(row[0]) if row else None
 
 
 def count(path: Path, selection: Filter) -> int:

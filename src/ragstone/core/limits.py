@@ -250,8 +250,8 @@ REPORT_TEXT_CHARACTERS: Final = 4000
 """A query, gold answer or answer on that page; a longer one is cut, with a note."""
 MCP_ANSWER_CHARACTERS: Final = 200_000
 """An answer to an assistant; about 50,000 tokens, which its context may not have."""
-HELD_SCORE_TABLES: Final = 64
-"""Score tables that a table over experiments keeps in memory; others are read again."""
+HELD_SCORES: Final = 300_000
+"""Scores that a table over experiments keeps in memory, about 60 MB; others are read again."""
 MANY_CELLS: Final = 500
 """Cells of a table over experiments from which on a note says that corrections are strict."""
 BOARD_RESAMPLES: Final = 2000
@@ -368,5 +368,10 @@ VIEW_ROWS: Final = 50
 VIEW_PARAMETER_CHARACTERS: Final = 2_000  # Characters of one value in the address of a page.
 VIEW_POST_BYTES: Final = 2 * 2**20
 """Body of a request that changes something: an edited prompt with its passages fits."""
-VIEW_HELD_PREDICTIONS: Final = 60_000
-"""Answers of the experiments that the pages keep in memory, the last used ones: about 300 MB."""
+VIEW_HELD_BYTES: Final = 48 * 2**20
+"""Tables of the experiments that the pages keep in memory, the last used ones, as Arrow bytes: with
+short passages the objects made from them take eight times as much."""
+VIEW_HELD_TABLES: Final = 12
+"""Leaderboards that the pages keep in memory, the last used ones: 27 MB each with 6,000 systems."""
+VIEW_CELL_CHARACTERS: Final = 100
+"""A text in a list on a page; its plain data have the whole text."""

@@ -38,6 +38,7 @@ class HeldScores:
 
     def __init__(self) -> None:
         self._held: OrderedDict[object, Any] = OrderedDict()
+        self._scores = 0
 
     def __len__(self) -> int:
         """Return the number of tables."""
@@ -47,12 +48,18 @@ class HeldScores:
         """Return scores that were read before, or read them."""
         if key not in self._held:
             found = read()
-            while len(self._held) >= limits.HELD_SCORE_TABLES:
-                self._held.popitem(last=False)
+            self._scores += _size(found)
+            while self._held and self._scores > limits.HELD_SCORES:
+                self._scores -= _size(self._held.popitem(last=False)[1])
             self._held[key] = found
         self._held.move_to_end(key)
         held: _Scores = self._held[key]
         return held
+
+
+def _size(held: Any) -> int:
+    """Return the number of scores by query, or by metric and query."""
+    return sum(len(one) if isinstance(one, Mapping) else 1 for one in held.values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ ATTEMPTS: Final = "attempts"
 EARLIER: Final = "history"
 COUNTERFACTUALS: Final = "counterfactuals"
 FORMAT: Final = 3
+_AGAIN: Final = "run the experiment again, with --reuse to keep the answers of own systems"
 NOT_ASKED: Final = "the adaptive run did not ask it"
 """Why a query has no score of a system that an adaptive run stopped."""
 
@@ -307,12 +308,7 @@ class Record:
 
     @classmethod
     def load(cls, store: Store, name: str, *, earlier: str = "", kind: str = KIND) -> Record:
-        """Return the record of the last experiment with this name, or an earlier one by its file.
-
-        Raises `StoreError` if there is none, or if it has another format or is damaged.
-        """
-        from pydantic import ValidationError
-
+        """Return the last record of this name or an earlier one; `StoreError` without one."""
         try:
             document = store.read_json(*((EARLIER, earlier) if earlier else (kind, name)))
         except DamagedFile as error:
@@ -321,32 +317,36 @@ class Record:
             document = error.document
         if document is None:
             raise StoreError(
-                f"the store {store.root} has no experiment {name!r}; give the folder of its "
-                f"store, or run its file first with `ragstone run`"
+                f"the store {store.root} has no experiment {name!r}; give the folder of its store, "
+                "or run its file first with `ragstone run`"
             )
+        return cls.of(document, name)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], name: str) -> Record:
+        """Return the record in a document of a store; `StoreError` for another format."""
+        from pydantic import ValidationError
+
         if isinstance(written := document.get("format"), int) and written > FORMAT:
             raise NewerFile(
                 f"the record of experiment {name!r} was written by a newer Ragstone (format "
-                f"{written}, this one reads format {FORMAT}); upgrade with: pip install "
-                "-U ragstone"
+                f"{written}, this one reads format {FORMAT}); upgrade with: pip install -U ragstone"
             )
         if document.get("format") != FORMAT:
             raise StoreError(
-                f"the record of experiment {name!r} has format {document.get('format')}, this "
-                f"version reads format {FORMAT}; run the experiment again, with --reuse to keep "
-                "the answers of own systems"
+                f"the record of experiment {name!r} has format {written}, this version reads "
+                f"format {FORMAT}; {_AGAIN}"
             )
         try:
-            record: Record = _adapter(Record).validate_python(document)
+            return cast("Record", _adapter(Record).validate_python(document))
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
             raise StoreError(
-                f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; run "
-                "the experiment again, with --reuse to keep the answers of own systems",
+                f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; "
+                f"{_AGAIN}",
                 key=key,
             ) from error
-        return record
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
@@ -76,6 +77,7 @@ def _clopper_pearson(count: float, n: float, tail: float) -> tuple[float, float]
     return low, high
 
 
+@lru_cache(maxsize=4096)
 def _beta_quantile(level: float, a: float, b: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):

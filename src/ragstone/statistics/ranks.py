@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -44,15 +45,16 @@ def places(best_first: Sequence[str], better: Better) -> dict[str, Place]:
     >>> [(one.text, one.group) for one in found.values()]
     [('1-2', 1), ('1-3', 1), ('2-3', 2)]
     """
-    pairs = set(better)
+    known = set(best_first)
+    pairs = {pair for pair in better if known.issuperset(pair)}
+    above = Counter(worse for _, worse in pairs)
+    below = Counter(best for best, _ in pairs)
     size, group, first = len(best_first), 0, ""
     found = {}
     for system in best_first:
         if not group or (first, system) in pairs:
             group, first = group + 1, system
-        above = sum((other, system) in pairs for other in best_first)
-        below = sum((system, other) in pairs for other in best_first)
-        found[system] = Place((1 + above, size - below), group)
+        found[system] = Place((1 + above[system], size - below[system]), group)
     return found
 
 

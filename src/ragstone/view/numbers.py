@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Final
+from typing import Any, Final
 
 ABSENT: Final = "\N{EN DASH}"
 MINUS: Final = "\N{MINUS SIGN}"
 FILTERS: Final = (
     "share", "interval", "points", "signed", "signed_interval", "duration", "money", "count",
-    "moment", "p_value",
+    "moment", "p_value", "tick", "signed_tick",
 )  # fmt: skip
 _SECONDS: Final = 100.0
 _SMALL: Final = 0.001
@@ -74,6 +74,30 @@ def points(value: float | None, n: int = _DIGITS) -> str:
     ('18.3', '18')
     """
     return ABSENT if value is None else rounded(100 * value, 1 if n >= _DIGITS else 0)
+
+
+def tick(value: float) -> str:
+    """Return the value of a tick of an axis, without zeros at the end.
+
+    >>> tick(0.2), tick(0.25), tick(0.0), tick(20.0)
+    ('.2', '.25', '0', '20')
+    """
+    found = rounded(value, 4)
+    found = found.rstrip("0").rstrip(".") if "." in found else found
+    return found.replace("0.", ".", 1) if found.lstrip(MINUS).startswith("0.") else found
+
+
+def signed_tick(value: float) -> str:
+    """Return the value of a tick of an axis of differences, with its sign."""
+    return f"+{tick(value)}" if value > 0 else tick(value)
+
+
+def shown(kind: str, value: Any) -> str:
+    """Return a value by the name of one of `FILTERS`; a text stays as it is."""
+    if kind not in FILTERS:
+        return ABSENT if value is None else str(value)
+    text: str = globals()[kind](value)
+    return text
 
 
 def p_value(value: float | None) -> str:

@@ -10,6 +10,8 @@ from ragstone.core import limits
 from ragstone.errors import did_you_mean
 from ragstone.view.errors import PageError, StateText
 
+_SAFE = ":()/,"
+"""Characters that stay as they are in a value of an address."""
 TWIN = ".json"
 """The end of the address of a page's plain data."""
 
@@ -26,7 +28,7 @@ def page_address(path: str, values: Mapping[str, object] | None = None) -> str:
     """
     given = {name: str(value) for name, value in (values or {}).items() if value not in ("", None)}
     place = quote(path, safe="/") + ("/" if path.endswith(TWIN) else "")
-    return f"{place}?{urlencode(given)}" if given else place
+    return f"{place}?{urlencode(given, safe=_SAFE)}" if given else place
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,12 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core import limits
 from ragstone.results.page import shown_controls
 from ragstone.version import __version__
 from ragstone.view import numbers
 from ragstone.view.page_query import page_address
+from ragstone.view.tables import along, between, cut
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,4 +52,11 @@ def environment() -> Environment:
     )
     made.filters |= {name: getattr(numbers, name) for name in numbers.FILTERS}
     made.globals |= {"address": page_address, "asset": asset_address, "version": __version__}
+    made.globals |= {
+        "along": along,
+        "between": between,
+        "cut": cut,
+        "shown": numbers.shown,
+        "rows_of_a_page": lambda: limits.VIEW_ROWS,
+    }
     return made

@@ -6,24 +6,29 @@ The store may be written at the same time. A record that was replaced is read ag
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ragstone.core import limits
-from ragstone.core.checksums import CHECKSUM
+from ragstone.core.checksums import unseal
 from ragstone.core.store import Store
 from ragstone.core.store_contents import documents, require_store
-from ragstone.errors import ConfigError, RagstoneError, StoreError, did_you_mean
-from ragstone.results.record import ATTEMPTS, FORMAT, KIND
+from ragstone.errors import ConfigError, StoreError, nearest_name
+from ragstone.results.record import ATTEMPTS, FORMAT, KIND, Attempt, Record
 from ragstone.results.results import Results
 
-_FACTS: Final = ("name", "started", "finished", "campaign")
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+_Made = TypeVar("_Made")
+_SETTLED: Final = 2 * 10**9
+"""Nanoseconds after which a change of a folder has another time than the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +46,18 @@ class ListedExperiment:
     answered: int = 0
     systems: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    metrics: tuple[tuple[str, str], ...] = ()
+    """Name and kind of each metric."""
     headline: str = ""
     problem: str = ""
     """Why the record cannot be read, or ""."""
     running: bool = False
     """Whether a run has begun after the last one that finished."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether a run of the experiment has finished, and its record can be read."""
+        return bool(self.finished) and not self.problem
 
 
 class StoreView:
@@ -56,7 +68,9 @@ class StoreView:
         require_store(root)
         self.store = Store(root)
         self._listed: dict[str, tuple[tuple[int, int, int], ListedExperiment]] = {}
-        self._results: OrderedDict[str, tuple[str, Results]] = OrderedDict()
+        self._every: tuple[tuple[int, ...], list[ListedExperiment]] | None = None
+        self._results: OrderedDict[str, tuple[str, _HeldResults]] = OrderedDict()
+        self._made: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
         self._lock = threading.RLock()
 
     @property
@@ -65,23 +79,36 @@ class StoreView:
         return self.store.root
 
     def experiments(self) -> list[ListedExperiment]:
-        """Return the experiments, the last started first; those that cannot be read at the end."""
+        """Return the experiments, the last started first; those that cannot be read at the end.
+
+        The folders are looked through again if a document was added, replaced or removed.
+        """
         with self._lock:
-            attempts = {path.stem for path in documents(self.root, ATTEMPTS)}
-            found = {}
-            for path in documents(self.root, KIND):
-                try:
-                    seen = path.stat()
-                    state = (seen.st_ino, seen.st_mtime_ns, seen.st_size)
-                    kept = self._listed.get(path.stem)
-                    if kept is None or kept[0] != state:
-                        kept = state, _listed(path)
-                except OSError:  # replaced or removed at this moment
-                    continue
-                found[path.stem] = kept
-            self._listed = found
+            seen = tuple(_changed_at(self.root / kind) for kind in (KIND, ATTEMPTS))
+            if self._every is None or self._every[0] != seen:
+                every = self._look()
+                # A change within the resolution of the clock would not be seen later.
+                is_old = time.time_ns() - max(seen) > _SETTLED
+                self._every = (seen, every) if is_old else None
+                return every
+            return self._every[1]
+
+    def _look(self) -> list[ListedExperiment]:
+        attempts = {path.stem for path in documents(self.root, ATTEMPTS)}
+        found = {}
+        for path in documents(self.root, KIND):
+            try:
+                seen = path.stat()
+                state = (seen.st_ino, seen.st_mtime_ns, seen.st_size)
+                kept = self._listed.get(path.stem)
+                if kept is None or kept[0] != state:
+                    kept = state, _listed(path, self.root)
+            except OSError:  # replaced or removed at this moment
+                continue
+            found[path.stem] = kept
+        self._listed = found
         every = [
-            _running(one) if one.name in attempts or not one.finished else one
+            replace(one, running=True) if one.name in attempts or not one.finished else one
             for _, one in found.values()
         ]
         every.sort(key=lambda one: one.name)
@@ -93,10 +120,18 @@ class StoreView:
         every = {one.name: one for one in self.experiments()}
         if name not in every:
             raise ConfigError(
-                f"the store {self.root} has no experiment {name!r}{did_you_mean(name, every)}",
+                f"the store {self.root} has no experiment {name!r}{nearest_name(name, every)}",
                 value=name,
             )
         return every[name]
+
+    def record(self, name: str) -> Record:
+        """Return the record of an experiment; raise `StoreError` if it cannot be read."""
+        return Record.load(self.store, name)
+
+    def attempt(self, name: str) -> Attempt | None:
+        """Return the run that began after the last finished one, or None."""
+        return Attempt.load(self.store, self.record(name))
 
     def results(self, name: str) -> Results:
         """Return the results of an experiment; those used last stay in memory.
@@ -109,71 +144,91 @@ class StoreView:
         with self._lock:
             held = self._results.get(name)
             if held is None or held[0] != listed.digest:
-                held = listed.digest, Results.load(self.store, name)
+                held = listed.digest, _HeldResults.load(self.store, name)
                 self._results[name] = held
             self._results.move_to_end(name)
             self._drop()
         return held[1]
 
+    def kept(self, key: Hashable, state: Hashable, make: Callable[[], _Made]) -> _Made:
+        """Return what was made for a key from the same state, or make it.
+
+        `state` says what it is made from, such as the digests of records.
+        """
+        with self._lock:
+            held = self._made.get(key)
+        if held is None or held[0] != state:
+            held = state, make()
+        with self._lock:
+            self._made[key] = held
+            self._made.move_to_end(key)
+            while len(self._made) > limits.VIEW_HELD_TABLES:
+                self._made.popitem(last=False)
+        found: _Made = held[1]
+        return found
+
     def _drop(self) -> None:
-        """Forget the results that were used least recently, if too many answers are held."""
-        sizes = {n: _predictions(results) for n, (_, results) in self._results.items()}
-        while len(sizes) > 1 and sum(sizes.values()) > limits.VIEW_HELD_PREDICTIONS:
+        """Forget the results that were used least recently, if their tables are too large."""
+        sizes = {name: sum(held.sizes.values()) for name, (_, held) in self._results.items()}
+        while len(sizes) > 1 and sum(sizes.values()) > limits.VIEW_HELD_BYTES:
             name, _ = self._results.popitem(last=False)
             del sizes[name]
 
 
-def _predictions(results: Results) -> int:
-    record = results.record
-    return record.data.answered * len(record.trials) + record.data.ranked * len(record.rankings)
+def _changed_at(folder: Path) -> int:
+    """Return when an entry of a folder was last added, replaced or removed; 0 without a folder."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
-def _running(one: ListedExperiment) -> ListedExperiment:
-    from dataclasses import replace
+class _HeldResults(Results):
+    """Results that know the size of the tables that they have read."""
 
-    return replace(one, running=True)
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Folder -> bytes of its table in memory."""
+        found: dict[str, int] = vars(self).setdefault("_sizes", {})
+        return found
+
+    def stored_table(self, folder: str) -> Table:
+        """Return the table of a step's folder, and count its bytes."""
+        table = super().stored_table(folder)
+        self.sizes[folder] = table.nbytes
+        return table
 
 
-def _listed(path: Path) -> ListedExperiment:
+def _listed(path: Path, root: Path) -> ListedExperiment:
     """Return what a record says; a damaged one has a problem."""
     raw = path.read_bytes()
     digest = hashlib.sha256(raw).hexdigest()
     try:
-        found = orjson.loads(raw)
-        if problem := _problem(found):
-            return ListedExperiment(path.stem, digest, problem=problem)
-        return _facts(path.stem, digest, found)
-    except (ValueError, TypeError, KeyError, AttributeError, RagstoneError, StoreError) as error:
-        return ListedExperiment(path.stem, digest, problem=f"its record cannot be read: {error}")
+        document: dict[str, Any] = json.loads(raw)
+        # A record of another format may have no checksum, and its message names the format.
+        if document.get("format") == FORMAT:
+            document = unseal(document, path.relative_to(root).as_posix())
+        return _facts(digest, Record.of(document, path.stem))
+    except StoreError as error:
+        return ListedExperiment(path.stem, digest, problem=str(error))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        problem = f"its record is damaged: {error}; run the experiment again, with --reuse"
+        return ListedExperiment(path.stem, digest, problem=problem)
 
 
-def _problem(document: Mapping[str, Any]) -> str:
-    written = document.get("format")
-    if written != FORMAT:
-        newer = isinstance(written, int) and written > FORMAT
-        way_out = "pip install -U ragstone" if newer else "run the experiment again, with --reuse"
-        return f"its record has format {written}, this version reads format {FORMAT}; {way_out}"
-    if CHECKSUM not in document:
-        return "its record has no checksum; run the experiment again, with --reuse"
-    return ""
-
-
-def _facts(name: str, digest: str, document: Mapping[str, Any]) -> ListedExperiment:
-    data, trials = document["data"], document["trials"]
-    file = document["file"]
-    rule = file.get("correct", file.get("correctness_metric"))
-    planned = (file.get("analysis") or {}).get("headline") or file.get("headline")
-    first = next((one["name"] for one in document["metrics"]), "")
+def _facts(digest: str, record: Record) -> ListedExperiment:
+    data = record.data
     return ListedExperiment(
-        name,
+        record.name,
         digest,
-        started=document["started"],
-        finished=document["finished"],
-        campaign=document.get("campaign", ""),
-        data=data["name"],
-        queries=data["queries"],
-        answered=data["answered"],
-        systems=tuple(one["name"] for one in document["systems"]),
-        settings=tuple(dict.fromkeys(one["setting"] for one in trials)),
-        headline=str(planned or rule or first),
+        started=record.started,
+        finished=record.finished,
+        campaign=record.campaign,
+        data=data.name,
+        queries=data.queries,
+        answered=data.answered,
+        systems=tuple(one.name for one in record.systems),
+        settings=tuple(dict.fromkeys(one.setting for one in record.trials)),
+        metrics=tuple((one.name, one.kind) for one in record.metrics),
+        headline=record.headline,
     )

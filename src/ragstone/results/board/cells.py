@@ -117,6 +117,8 @@ class BoardCell:
     parts: tuple[CellPart, ...]
     group: int | None = None
     """1 for the best cell of its row or column and those that are not told apart from it."""
+    rank: tuple[int, int] | None = None
+    """The best and the worst rank in its row or column that the tests allow."""
     best: bool = False
     """Whether a corrected test tells the first group apart from another one."""
     trained: bool = False

@@ -105,20 +105,19 @@ def ranked(
 ) -> list[BoardCell]:
     """Return the cells with their groups, in the same order."""
     every = lines(cells, axes, direction)
-    placed: dict[int, tuple[int, bool]] = {}
+    placed: dict[int, tuple[Place, bool]] = {}
     for main in (True, False):
         family = [line for line in every if (line.metric == headline) is main]
         for line, groups in zip(family, _family(family), strict=True):
             best = best_group(groups)
             for number, cell in enumerate(line.cells):
                 place = groups[str(number)]
-                placed[id(cell)] = place.group, str(number) in best
-    return [
-        replace(cell, group=placed[id(cell)][0], best=placed[id(cell)][1])
-        if id(cell) in placed
-        else cell
-        for cell in cells
-    ]
+                placed[id(cell)] = place, str(number) in best
+    return [_placed(cell, *placed[id(cell)]) if id(cell) in placed else cell for cell in cells]
+
+
+def _placed(cell: BoardCell, place: Place, best: bool) -> BoardCell:
+    return replace(cell, group=place.group, rank=place.rank, best=best)
 
 
 def _family(family: Sequence[Line]) -> Iterator[Mapping[str, Place]]:
