@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.causes.order import BY_NAME
 from ragstone.results.page import shown_controls
 from ragstone.version import __version__
 from ragstone.view import numbers
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 ASSETS: Final = {"view.css": "text/css", "view.js": "text/javascript"}
+GROUPS: Final = {
+    "retrieval": "finding", "reading": "reading", "refusal": "refusing", "failure": "failed",
+}  # fmt: skip
+"""Group of causes -> the class of its mark."""
 
 
 @cache
@@ -49,5 +54,11 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {name: getattr(numbers, name) for name in numbers.FILTERS}
+    made.filters["cause_group"] = _cause_class
     made.globals |= {"address": page_address, "asset": asset_address, "version": __version__}
     return made
+
+
+def _cause_class(name: str) -> str:
+    """Return the class of the mark of a cause; refinements and undecided ones have that of none."""
+    return GROUPS.get(BY_NAME[name].group, "open") if name in BY_NAME else "open"

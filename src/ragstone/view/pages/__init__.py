@@ -6,7 +6,16 @@ from typing import Final
 
 from ragstone.view.page import ViewAction, ViewPage
 from ragstone.view.pages.experiments import EXPERIMENTS
+from ragstone.view.pages.queries import (
+    QUERIES,
+    QUERIES_CSV,
+    QUERIES_DATASET,
+    QUERIES_PROJECT,
+)
 from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
-PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, TRACES)
-ACTIONS: Final[tuple[ViewAction, ...]] = (TRACES_CSV, TRACES_ROWS, TRACES_DATASET)
+PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, QUERIES, TRACES)
+ACTIONS: Final[tuple[ViewAction, ...]] = (
+    *(QUERIES_CSV, QUERIES_DATASET, QUERIES_PROJECT),
+    *(TRACES_CSV, TRACES_ROWS, TRACES_DATASET),
+)
