@@ -12,10 +12,12 @@ from ragstone.view.pages.queries import (
     QUERIES_DATASET,
     QUERIES_PROJECT,
 )
+from ragstone.view.pages.query import QUERY, WHAT_IF
 from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
-PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, QUERIES, TRACES)
+PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, QUERIES, TRACES, QUERY)
 ACTIONS: Final[tuple[ViewAction, ...]] = (
+    WHAT_IF,
     *(QUERIES_CSV, QUERIES_DATASET, QUERIES_PROJECT),
     *(TRACES_CSV, TRACES_ROWS, TRACES_DATASET),
 )
