@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from arro3.core import Table
 
-from ragstone.core.schemas import columns, rows_at
+from ragstone.core.schemas import columns
+from ragstone.data.corpus import rows_at
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.config import ExperimentFile
