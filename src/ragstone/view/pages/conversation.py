@@ -28,7 +28,8 @@ def conversation_document(view: StoreView, query: PageQuery) -> Document:
     found = dialogue(results, _conversation(results, query.part("conversation_id")))
     systems = list(dict.fromkeys(one.system for one in results.trials))
     settings = results.settings
-    chosen = query.choice("system", systems), query.choice("setting", settings)
+    last = settings[-1] if settings else ""
+    chosen = query.choice("system", systems), query.choice("setting", settings, last)
     return {
         "experiment": results.name,
         "conversation": found.conversation,

@@ -67,7 +67,7 @@ def _row(results: Results, board: Board, row: BoardRow, metrics: list[str]) -> D
     return {
         "system": row.system,
         "label": row.label,
-        "rank": place.text if place else "",
+        "rank": list(place.rank) if place else None,
         "group": place.group if place else None,
         "cells": {name: asdict(row.cells[name]) for name in metrics if name in row.cells},
         "statuses": dict(row.statuses),
