@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.errors import ConfigError
 from ragstone.experiment.counterfactuals import Counterfactual, ask_counterfactuals, changed_part
 from ragstone.results.chain import QueryChain
-from ragstone.types import ContextPassage, one_line
+from ragstone.results.what_if import WhatIf
+from ragstone.types import ContextPassage
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -20,24 +21,8 @@ _SYSTEM: Final = "system"
 """The setting of a system that brings its own context."""
 
 
-@dataclass(frozen=True)
-class QueryChange:
-    """What is changed about one query; an empty value changes nothing."""
-
-    passages: tuple[ContextPassage, ...] | None = None
-    """The passages in place of those that were shown. One without a text is looked up."""
-    search: str | None = None
-    """The search text in place of the formed query; the system retrieves with it."""
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    """Parameter of the generator, such as `user` -> the template in its place."""
-    note: str = ""
-    """What is changed, in words."""
-
-    __repr__ = one_line
-
-
 def ask_changed(
-    experiment: Experiment, chain: QueryChain, change: QueryChange, calls: Calls | None = None
+    experiment: Experiment, chain: QueryChain, change: WhatIf, calls: Calls | None = None
 ) -> AskedAgain:
     """Ask the query of a chain again, with a change; what was asked before is kept.
 
@@ -53,9 +38,7 @@ def ask_changed(
     return asked
 
 
-def changed_query(
-    experiment: Experiment, chain: QueryChain, change: QueryChange
-) -> Counterfactual:
+def changed_query(experiment: Experiment, chain: QueryChain, change: WhatIf) -> Counterfactual:
     """Return the counterfactual of a change; passages that are not changed are those shown."""
     parts: dict[str, Any] = {}
     if change.prompts:
@@ -102,7 +85,7 @@ def as_shown(experiment: Experiment, chain: QueryChain) -> dict[str, Any]:
 
 
 def _passages(
-    experiment: Experiment, chain: QueryChain, change: QueryChange
+    experiment: Experiment, chain: QueryChain, change: WhatIf
 ) -> tuple[ContextPassage, ...]:
     """Return the passages to show, each with its text."""
     shown = chain.context
@@ -113,7 +96,9 @@ def _passages(
         )
     if change.passages is None:
         return shown
-    return tuple(one if one.text or one in shown else _found(experiment, one) for one in change.passages)
+    return tuple(
+        one if one.text or one in shown else _found(experiment, one) for one in change.passages
+    )
 
 
 def _found(experiment: Experiment, one: ContextPassage) -> ContextPassage:

@@ -11,10 +11,13 @@ from ragstone.core.schemas import columns
 from ragstone.data.corpus import rows_at
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError
+from ragstone.experiment.changed_query import ask_changed
 from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.members import Member
+from ragstone.results.chain import QueryChain
 from ragstone.results.reader import StoredResults
+from ragstone.results.what_if import WhatIf
 
 
 def recorded_experiment(results: StoredResults) -> Experiment:
@@ -61,3 +64,12 @@ def selected_dataset(results: StoredResults, query_ids: Collection[str], name: s
 def _places(table: Table, query_ids: Collection[str]) -> list[int]:
     """Return the positions of the rows of some queries."""
     return [place for place, one in enumerate(columns(table)["query_id"]) if one in query_ids]
+
+
+def ask_recorded(results: StoredResults, chain: QueryChain, change: WhatIf) -> str:
+    """Ask a query of stored results again with a change; return the name of the counterfactual.
+
+    Raises the errors of `recorded_experiment` and of `ask_changed`; nothing was spent.
+    """
+    asked = ask_changed(recorded_experiment(results), chain, change)
+    return asked.results.name if asked.results else ""

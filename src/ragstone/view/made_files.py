@@ -24,10 +24,10 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_bytes(header: Sequence[str], found: Iterable[Sequence[Any]]) -> bytes:
-    """Return a table as CSV; a text that a spreadsheet would compute gets an apostrophe.
+    r"""Return a table as CSV; a text that a spreadsheet would compute gets an apostrophe.
 
     >>> csv_bytes(["a", "b"], [["=1+1", ["x"]], [None, 0.5]]).decode().split()
-    ['a,b', '\\'=1+1,"[""x""]"', ',0.5']
+    ['a,b', '\'=1+1,"[""x""]"', ',0.5']
     """
     text = io.StringIO()
     writer = csv.writer(text)

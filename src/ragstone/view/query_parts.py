@@ -38,7 +38,9 @@ def _column(results: StoredResults, trial: TrialResults, query_id: str) -> dict[
     }
 
 
-def _answers(results: StoredResults, trial: TrialResults, query_id: str) -> Iterator[dict[str, Any]]:
+def _answers(
+    results: StoredResults, trial: TrialResults, query_id: str
+) -> Iterator[dict[str, Any]]:
     """Yield each answer to a query; one unless answers are repeated."""
     for one in trial.answers:
         prediction = one.predictions.get(query_id)
@@ -119,7 +121,7 @@ def rank_rows(results: StoredResults, chain: QueryChain) -> list[dict[str, Any]]
     gold = {one.passage_id: one for one in chain.gold}
     first = [(p.rank, p.passage_id, p.score) for p in ranking or ()][: limits.SHOWN_RANKS]
     below = [g for g in chain.gold if g.passage_id not in {one[1] for one in first}]
-    rows = [(rank, passage_id, score) for rank, passage_id, score in first]
+    rows: list[tuple[int | None, str, float | None]] = [*first]
     rows += [(one.ranked, one.passage_id, None) for one in below]
     return [
         {

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Final, cast, get_args
 
 from ragstone.core import limits
-from ragstone.experiment.changed_query import QueryChange
 from ragstone.results.chain import QueryChain
 from ragstone.results.page import shown_controls
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import part_id
+from ragstone.results.what_if import WhatIf
 from ragstone.results.wording import shorten
 from ragstone.types import ContextPassage, Origin
 from ragstone.view.errors import PageError, StateText
@@ -115,7 +115,7 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def change_of(asked: WhatIfForm, entered: WhatIfForm) -> QueryChange:
+def change_of(asked: WhatIfForm, entered: WhatIfForm) -> WhatIf:
     """Return the change that a form describes.
 
     Raises `PageError` for a position that is not a number, or an empty prompt.
@@ -129,7 +129,7 @@ def change_of(asked: WhatIfForm, entered: WhatIfForm) -> QueryChange:
         notes.append(f"search text “{search}”")
     if prompts:
         notes.append(f"{' and '.join(PROMPTS[name].lower() for name in prompts)} edited")
-    return QueryChange(
+    return WhatIf(
         None if passages is None or passages == before else passages,
         search,
         prompts,

@@ -11,15 +11,25 @@ from ragstone.view.pages.experiments import EXPERIMENTS
 from ragstone.view.pages.queries import (
     QUERIES,
     QUERIES_CSV,
-    QUERIES_DATASET,
     QUERIES_PROJECT,
+    Select,
+    dataset_action,
 )
-from ragstone.view.pages.query import QUERY, WHAT_IF
+from ragstone.view.pages.query import QUERY, Ask, what_if_action
 from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
 PAGES: Final[tuple[ViewPage, ...]] = (EXPERIMENTS, QUERIES, TRACES, QUERY, EXPERIMENT, CONVERSATION)
 ACTIONS: Final[tuple[ViewAction, ...]] = (
-    WHAT_IF,
-    *(QUERIES_CSV, QUERIES_DATASET, QUERIES_PROJECT),
+    *(QUERIES_CSV, QUERIES_PROJECT),
     *(TRACES_CSV, TRACES_ROWS, TRACES_DATASET),
 )
+
+
+def experiment_actions(ask: Ask, select: Select) -> tuple[ViewAction, ...]:
+    """Return the buttons that need the experiment behind stored results.
+
+    Args:
+        ask: asks a query again with a change.
+        select: returns the data set with some of its queries.
+    """
+    return (what_if_action(ask), dataset_action(select))

@@ -104,7 +104,9 @@ def _reply(results: Results, turn: DialogueTurn, reply: TurnReply) -> dict[str, 
         "right": None if right is None else right == 1,
         "error": reply.error,
         "scores": [
-            {"metric": one.metric, "value": one.value} for one in scores.values() if one.value is not None
+            {"metric": one.metric, "value": one.value}
+            for one in scores.values()
+            if one.value is not None
         ],
         "passages": [[p.passage_id, p.text, relevant] for p, relevant in reply.passages],
         "link": page_address(f"/query/{turn.query.query_id}", place),

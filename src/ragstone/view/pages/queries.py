@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ragstone.causes.order import CAUSES
 from ragstone.core import limits
 from ragstone.core.times import utc_text
+from ragstone.data.dataset import Dataset
 from ragstone.data.writers.folder import write_dataset
 from ragstone.results.results import Results
 from ragstone.view.annotation_project import write_project
@@ -23,9 +25,10 @@ from ragstone.view.query_filter import (
     found_queries,
     label_values,
 )
-from ragstone.experiment.recorded import selected_dataset
 from ragstone.view.store_view import StoreView
 
+Select: TypeAlias = Callable[[Results, Collection[str], str], Dataset]
+"""Returns the data set of an experiment with some of its queries, under a name."""
 _COLUMNS: Final = ("query_id", "query", "gold_answers", "system", "setting", "right", "answer")
 
 
@@ -125,13 +128,15 @@ def _back(values: Mapping[str, str]) -> str:
     return page_address("/queries", QueryFilter.of(values).values())
 
 
-def _dataset(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
+def _dataset(select: Select, view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
     """Write the queries of a list as a data set with all passages of their experiment's."""
     name, folder = new_folder(view, DATA_SETS, values.get("name", ""), _back(values))
     results, found = _found(view, values)
-    made = selected_dataset(results, [one.query.query_id for one in found], name)
+    made = select(results, [one.query.query_id for one in found], name)
     files = write_dataset(made, folder)
-    return _written(name, folder, files, queries=made.query_table.num_rows, passages=len(made.corpus))
+    return _written(
+        name, folder, files, queries=made.query_table.num_rows, passages=len(made.corpus)
+    )
 
 
 def _project(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
@@ -152,9 +157,11 @@ def _basis(view: StoreView, values: Mapping[str, str]) -> str:
     return view.experiment(values.get("experiment", "")).digest
 
 
-QUERIES: Final = ViewPage(
-    "/queries", "Queries", "queries.html", queries_document, tab="Queries"
-)
+QUERIES: Final = ViewPage("/queries", "Queries", "queries.html", queries_document, tab="Queries")
 QUERIES_CSV: Final = ViewAction("/queries/csv", _csv, reads=True)
-QUERIES_DATASET: Final = ViewAction("/queries/dataset", _dataset, _basis)
 QUERIES_PROJECT: Final = ViewAction("/queries/annotation", _project, _basis)
+
+
+def dataset_action(select: Select) -> ViewAction:
+    """Return the button that makes a data set, with the function that selects its queries."""
+    return ViewAction("/queries/dataset", functools.partial(_dataset, select), _basis)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Final
+from typing import Final, TypeAlias
 
 from ragstone.errors import RagstoneError
-from ragstone.experiment.changed_query import ask_changed
-from ragstone.experiment.recorded import recorded_experiment
 from ragstone.results.chain import QueryChain, query_chain, query_chains
 from ragstone.results.query_page import find_query
 from ragstone.results.results import Results
+from ragstone.results.what_if import WhatIf
 from ragstone.types import Query
 from ragstone.view.errors import PageError, StateText, page_error
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
@@ -27,6 +27,9 @@ from ragstone.view.query_parts import (
 )
 from ragstone.view.store_view import StoreView
 from ragstone.view.what_if_form import PROMPTS, asked_form, change_of, entered_form
+
+Ask: TypeAlias = Callable[[Results, QueryChain, WhatIf], str]
+"""Asks a query of an experiment again, and returns the name of the counterfactual."""
 
 
 def query_document(
@@ -92,7 +95,7 @@ def _results(view: StoreView, query: PageQuery) -> Results:
 
 
 def _query(asked: Query) -> Document:
-    labels = {name: value for name, value in asked.labels.items()}
+    labels = dict(asked.labels)
     return {
         "query_id": asked.query_id,
         "text": asked.text,
@@ -142,7 +145,7 @@ def _place(results: Results, query_id: str, query: PageQuery) -> Document:
     return {"address": address, "total": len(ids), "position": at + 1, "links": links}
 
 
-def _ask(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
+def _ask(ask: Ask, view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
     """Ask a query again with what was changed; what was entered stays if that is not possible."""
     query_id = values.get("query_id", "")
     names = ("experiment", "system", "setting", "from")
@@ -153,13 +156,12 @@ def _ask(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
     form = asked_form(results, chain)
     try:
         change = change_of(form, entered_form(form, values))
-        asked = ask_changed(recorded_experiment(results), chain, change)
+        tried = ask(results, chain, change)
     except (PageError, RagstoneError) as error:
         state = error.state if isinstance(error, PageError) else page_error(error).state
         document = query_document(view, query, values, state)
         return ActionAnswer(page=QUERY, query=query, document=document)
-    name = asked.results.name if asked.results else ""
-    return ActionAnswer(address=query.link({"tried": name}) + "#tried")
+    return ActionAnswer(address=query.link({"tried": tried}) + "#tried")
 
 
 def _basis(view: StoreView, values: Mapping[str, str]) -> str:
@@ -170,4 +172,8 @@ def _basis(view: StoreView, values: Mapping[str, str]) -> str:
 QUERY: Final = ViewPage(
     "/query/{query_id:.+}", "Query", "query.html", query_document, marks="/queries"
 )
-WHAT_IF: Final = ViewAction("/what-if", _ask, _basis)
+
+
+def what_if_action(ask: Ask) -> ViewAction:
+    """Return the button that asks a query again, with the function that asks it."""
+    return ViewAction("/what-if", functools.partial(_ask, ask), _basis)
