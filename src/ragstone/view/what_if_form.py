@@ -106,7 +106,10 @@ def _entered_passages(
 
 def _kept(entered: str | None, asked: str) -> str:
     """Return a text as it was asked if only the form changed it: line ends, control characters."""
-    if entered is None or _lines(entered) == shown_controls(_lines(asked)):
+    if entered is None:
+        return asked
+    same = shown_controls(_lines(entered))
+    if same in (shown_controls(_lines(asked)), _lines(shown_controls(asked))):
         return asked
     return _lines(entered)
 

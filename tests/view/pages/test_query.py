@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -174,8 +176,6 @@ def test_nothing_enters_a_mean(view: StoreView) -> None:
         exported = sorted(path.read_bytes() for path in results.export(view.root / "x" / "out"))
         return orjson.dumps([*shown, list(map(str, exported))], default=str)
 
-    import shutil
-
     before, listed = numbers(), view.experiments()
     shutil.rmtree(view.root / "x", ignore_errors=True)
     for place in ("1", "2"):
@@ -219,8 +219,6 @@ def test_a_change_that_is_not_possible(
     asked = sum(server.answered.values())
     found = asked_again(view, query_page(view, "q1", **PLACE), **changes)
     assert found.page is not None
-    import re
-
     assert re.search(said, found.document["problem"]["said"])
     assert sum(server.answered.values()) == asked
 
