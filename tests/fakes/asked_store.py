@@ -58,7 +58,13 @@ def _write(folder: Path) -> None:
     queries = [
         {"_id": "q1", "text": "when did story one happen", "answers": ["in winter"], "kind": "a:b"},
         {"_id": HARD_ID, "text": HOSTILE[0] + HOSTILE[2], "answers": [HOSTILE[1]], "kind": "c"},
-        {"_id": "t1", "text": "story two?", "answers": ["in winter"], "conversation": "k", "turn": 1},
+        {
+            "_id": "t1",
+            "text": "story two?",
+            "answers": ["in winter"],
+            "conversation": "k",
+            "turn": 1,
+        },
         {
             "_id": "t3",
             "text": "and story three?",

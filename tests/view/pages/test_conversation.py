@@ -68,5 +68,5 @@ def test_one_query_per_conversation(view: StoreView) -> None:
 
 def test_a_conversation_that_does_not_exist(view: StoreView) -> None:
     """The nearest id is named."""
-    with pytest.raises(PageError, match="no conversation 'tesk'.*task"):
+    with pytest.raises(PageError, match=r"no conversation 'tesk'.*task"):
         page(view, "tesk")

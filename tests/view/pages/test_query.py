@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import aiohttp
@@ -87,7 +86,7 @@ def test_without_a_choice_a_wrong_answer_is_shown(failing: StoreView) -> None:
 
 def test_names_that_do_not_exist(failing: StoreView) -> None:
     """The nearest id, system and setting are named."""
-    with pytest.raises(ConfigError, match="no answered query 'lov'.*such as low"):
+    with pytest.raises(ConfigError, match=r"no answered query 'lov'.*such as low"):
         query_page(failing, "lov")
     for values in ({"system": "aa"}, {"setting": "retrieved(4)"}):
         with pytest.raises(PageError, match="did you mean"):
@@ -224,24 +223,19 @@ def test_a_change_that_is_not_possible(
 
 
 def test_a_failed_answer_is_listed_and_asked_again(tmp_path: Path) -> None:
-    """It has its reason; the same change asks for it again."""
-    broken = True
-
-    def sometimes(messages: Any, *more: Any) -> str:
-        return " " * 0 if broken and "changed" in messages[-1]["content"] else answer(messages)
-
-    with FakeModelServer(sometimes) as server:
+    """It has its reason and counts as wrong; the same change asks for it again."""
+    with FakeModelServer(answer) as server:
         asked_experiment(tmp_path, server.url).run()
         view = StoreView(tmp_path / "store")
         page = query_page(view, "q1", **PLACE)
-        server.faults = ["400"] * 50
-        asked_again(view, page, text_1="changed: It happened in winter.")
+        server.faults = {"400": 1.0}
+        asked_again(view, page, text_1="Changed: It happened in winter.")
         (trial,) = query_page(view, "q1", **PLACE)["trials"]
         assert trial["answers"][0]["answer"] is None
-        assert trial["answers"][0]["reason"]
+        assert "400" in trial["answers"][0]["reason"]
         assert trial["answers"][0]["right"] is False
-        server.faults, broken = [], False
-        asked_again(view, page, text_1="changed: It happened in winter.")
+        server.faults = {}
+        asked_again(view, page, text_1="Changed: It happened in winter.")
         (trial,) = query_page(view, "q1", **PLACE)["trials"]
         assert trial["answers"][0]["answer"] == "in winter"
 
