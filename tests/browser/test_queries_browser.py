@@ -237,13 +237,16 @@ def test_a_model_that_is_off(tmp_path: Path, browser: Any) -> None:
     with FakeModelServer(answer) as server:
         asked_experiment(tmp_path, server.url).run()
     with served(StoreView(tmp_path / "store")) as address:
-        page = browser.new_page()
+        page = browser.new_page(bypass_csp=True)
         page.goto(f"{address}{CHANGED}")
         page.fill("#search", "story one")
         page.click("button.primary:has-text('Ask again')")
         page.wait_for_selector("[role=alert]", timeout=20000)
         assert "cannot connect" in page.inner_text("[role=alert]")
         assert page.input_value("#search") == "story one"
+        axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+        page.evaluate(axe)
+        assert page.evaluate("axe.run()")["violations"] == []
         page.close()
 
 

@@ -55,7 +55,7 @@ def asked_experiment(folder: Path, url: str, **changes: Any) -> Experiment:
 def _write(folder: Path) -> None:
     """Write the data set: a query, a hostile one, two turns, and a conversation in one query."""
     turns = [{"role": "user", "text": "What of snow?"}, {"role": "agent", "text": "It melted."}]
-    queries = [
+    queries: list[dict[str, Any]] = [
         {"_id": "q1", "text": "when did story one happen", "answers": ["in winter"], "kind": "a:b"},
         {"_id": HARD_ID, "text": HOSTILE[0] + HOSTILE[2], "answers": [HOSTILE[1]], "kind": "c"},
         {
@@ -75,7 +75,7 @@ def _write(folder: Path) -> None:
         },
         {"_id": "task", "text": "and when?", "answers": ["in winter"], "history": turns},
     ]
-    passages = [
+    passages: list[dict[str, Any]] = [
         {"_id": f"p{n}", "text": f"The story {word} is long. It happened in {season}."}
         for n, (word, season) in enumerate(
             [("one", "winter"), ("two", "winter"), ("three", "spring"), (HOSTILE[4], "summer")], 1

@@ -43,6 +43,7 @@ def queries_document(view: StoreView, query: PageQuery) -> Document:
     found = found_queries(results, wanted)
     start = query.number("from", 0, most=max(0, len(found)))
     here = page_address("/queries", {**wanted.values(), "from": start or ""})
+    here = here if len(here) <= limits.VIEW_PARAMETER_CHARACTERS else ""
     return {
         "experiment": name,
         "basis": view.experiment(name).digest,

@@ -57,6 +57,7 @@ def query_document(
         "correct": str(results.correctness or ""),
         "trials": further_trials(results, asked.query_id),
         "tried": query.text("tried"),
+        "problem": problem and asdict(problem),
     }
     if not results.trials:
         return {**document, "chain": None}
@@ -74,7 +75,6 @@ def query_document(
         "ranks": rank_rows(results, chain),
         "form": asdict(entered_form(form, entered or {})),
         "prompt_names": PROMPTS,
-        "problem": problem and asdict(problem),
     }
 
 

@@ -65,6 +65,7 @@ for (const form of $$("form[method=post]")) form.addEventListener("submit", asyn
   form.setAttribute("action", event.submitter?.getAttribute("formaction") ?? own);
   form.submit();
   form.setAttribute("action", own);
+  if (form.matches("[data-what-if]") && event.submitter) event.submitter.disabled = true;
 });
 
 // What if: passages move by buttons too; the positions are those of the list.
@@ -82,6 +83,8 @@ for (const list of $$("[data-what-if] .order")) {
     });
   }
 }
+
+addEventListener("pageshow", () => { for (const button of $$("[data-what-if] .primary")) button.disabled = false; });
 
 // Live progress: a part of the page is replaced while a run goes on.
 const live = $("[data-live]");
