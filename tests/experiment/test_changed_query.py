@@ -37,7 +37,7 @@ def results(server: FakeModelServer, tmp_path: Path) -> Results:
 def test_the_recorded_experiment_is_that_of_the_file(results: Results) -> None:
     """Running it again computes nothing new and gives equal results."""
     again = recorded_experiment(results)
-    assert again.file.model_dump() == results.record.file | {"store": str(results.store.root)}
+    assert again.file.model_dump() == {**results.record.file, "store": str(results.store.root)}
     assert again.run().record.trials == results.record.trials
 
 

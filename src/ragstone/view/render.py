@@ -11,6 +11,7 @@ from ragstone.causes.order import BY_NAME
 from ragstone.results.page import shown_controls
 from ragstone.version import __version__
 from ragstone.view import numbers
+from ragstone.view.marked import gold_parts
 from ragstone.view.page_query import page_address
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {name: getattr(numbers, name) for name in numbers.FILTERS}
+    made.filters["gold_parts"] = gold_parts
     made.filters["cause_group"] = _cause_class
     made.globals |= {"address": page_address, "asset": asset_address, "version": __version__}
     return made
