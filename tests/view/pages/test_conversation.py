@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 from tests.fakes.asked_store import answer, asked_experiment
@@ -46,7 +47,9 @@ def test_turns_have_replies_and_the_messages_between(view: StoreView) -> None:
         False,
         "in autumn",
     )
-    assert reply["link"] == "/query/t3?system=s&setting=retrieved%282%29&experiment=asked"
+    assert unquote_plus(reply["link"]) == (
+        "/query/t3?system=s&setting=retrieved(2)&experiment=asked"
+    )
     assert found["errors"] == [{"system": "s", "setting": "retrieved(2)", "turns": [3]}]
     assert {score["metric"] for score in reply["scores"]} == {"Match"}
 

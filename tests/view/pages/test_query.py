@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 import aiohttp
 import orjson
@@ -99,10 +99,20 @@ def test_the_list_that_led_here(failing: StoreView) -> None:
     page = query_page(failing, "dropped", **{"from": address})
     found = page["list"]
     assert (found["position"], found["total"], found["address"]) == (1, 2, address)
-    assert found["links"]["next"].startswith("/query/shortened?from=%2Fcauses")
+    following = unquote_plus(found["links"]["next"])
+    assert following.startswith(f"/query/shortened?from={address}")
     assert "prev" not in found["links"]
     outside = query_page(failing, "low", **{"from": address})["list"]
     assert (outside["position"], outside["total"]) == (None, 2)
+
+
+def test_the_list_of_the_filters(failing: StoreView) -> None:
+    """Without `from`, the filters of the address restrict the list, and stay in the links."""
+    values = {"system": "a", "setting": "retrieved(3)", "cause": "processing"}
+    found = query_page(failing, "shortened", experiment="e", **values)["list"]
+    assert (found["position"], found["total"]) == (2, 2)
+    assert "cause=processing" in found["address"]
+    assert "cause=processing" in found["links"]["prev"]
 
 
 @pytest.mark.parametrize("address", ["//evil.example/", "https://evil.example/", "/\\evil", "x"])

@@ -31,6 +31,11 @@ from ragstone.view.what_if_form import PROMPTS, asked_form, change_of, entered_f
 Ask: TypeAlias = Callable[[Results, QueryChain, WhatIf], str]
 """Asks a query of an experiment again, and returns the name of the counterfactual."""
 
+_KEPT: Final = frozenset({"system", "setting", "from", "scheme"})
+"""Values of the address that the next query of a list is shown with."""
+_OF_A_LIST: Final = frozenset({"cause", "label", "right", "q"})
+"""Values that restrict the list if `from` does not name one."""
+
 
 def query_document(
     view: StoreView,
@@ -123,13 +128,19 @@ def _chain(results: Results, query_id: str, query: PageQuery) -> QueryChain:
     return next((one for one in chains if one.right is False), chains[0])
 
 
+def _list_address(results: Results, query: PageQuery) -> str:
+    """Return the address of the list that led here: `from`, or the list of the filters."""
+    address = own_address(query.text("from"))
+    if QueryFilter.of_address(address).experiment in ("", results.name) and address:
+        return address
+    given = QueryFilter.of(query.values).values() if _OF_A_LIST & query.values.keys() else {}
+    return page_address("/queries", {**given, "experiment": results.name})
+
+
 def _place(results: Results, query_id: str, query: PageQuery) -> Document:
     """Return the place of a query in the list that led here, with its neighbours."""
-    address = own_address(query.text("from"))
+    address = _list_address(results, query)
     wanted = QueryFilter.of_address(address)
-    if wanted.experiment not in ("", results.name):
-        address, wanted = "", QueryFilter()
-    address = address or page_address("/queries", {"experiment": results.name})
     try:
         ids = [one.query.query_id for one in found_queries(results, wanted)]
     except PageError:  # the list has values of its own
@@ -138,7 +149,7 @@ def _place(results: Results, query_id: str, query: PageQuery) -> Document:
         return {"address": address, "total": len(ids), "position": None, "links": {}}
     at = ids.index(query_id)
     # The list decides which system and setting the next query is shown with.
-    kept = {n: v for n, v in query.values.items() if n in ("system", "setting", "from", "scheme")}
+    kept = {name: v for name, v in query.values.items() if name in _KEPT | _OF_A_LIST}
     kept["experiment"] = results.name
     near = {"prev": ids[at - 1] if at else None, "next": ids[at + 1] if at + 1 < len(ids) else None}
     links = {name: page_address(f"/query/{one}", kept) for name, one in near.items() if one}
