@@ -145,7 +145,7 @@ def further_trials(results: StoredResults, query_id: str) -> list[dict[str, Any]
             "finished": one.record.finished,
             "system": trial.system,
             "setting": trial.setting,
-            "passage_ids": list(context.passage_ids) if context else [],
+            "passage_ids": None if context is None else list(context.passage_ids),
             "search": _search(one, trial.system, query_id),
             "answers": list(_answers(one, trial, query_id)),
             "scores": [_score(score) for score in trial.scores_of(query_id).values()],

@@ -6,6 +6,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote, unquote_plus
 
@@ -26,6 +27,7 @@ from tests.fakes.faulty_system import faulty
 from tests.fakes.made_results import HOSTILE
 
 from ragstone.errors import ConfigError
+from ragstone.experiment.load import load_experiment
 from ragstone.results.causes.document import causes_document
 from ragstone.results.leaderboards import results_document
 from ragstone.testing import FakeModelServer
@@ -324,3 +326,19 @@ def test_an_experiment_of_retrieval_alone(server: FakeModelServer, tmp_path: Pat
     asked_experiment(tmp_path, server.url, systems=systems, settings=[], metrics=["R@2"]).run()
     page = query_page(StoreView(tmp_path / "store"), "q1")
     assert page["chain"] is None
+
+
+def test_a_system_that_brings_its_own_context(tmp_path: Path) -> None:
+    """Its passages cannot be changed, as they are not known; it can be asked again."""
+    examples = files("ragstone.examples")
+    for name in ("capitals.csv", "own_system.py", "own-system.yaml"):
+        (tmp_path / name).write_bytes((examples / name).read_bytes())
+    experiment = load_experiment(tmp_path / "own-system.yaml", [f"store={tmp_path / 'store'}"])
+    query_id = next(iter(experiment.run().queries))
+    view = StoreView(tmp_path / "store")
+    page = query_page(view, query_id)
+    assert (page["form"]["passages"], page["form"]["search"]) == (None, None)
+    asked_again(view, page, add="mine", add_text="A text.")
+    (trial,) = query_page(view, query_id)["trials"]
+    assert trial["note"] == "what if: system, nothing changed"
+    assert trial["answers"][0]["answer"]
