@@ -97,7 +97,8 @@ class _Server:
     async def act(self, action: ViewAction, request: web.Request) -> web.Response:
         """Do what a button says, unless its page is stale."""
         form = await request.post()
-        values = {name: value for name, value in form.items() if isinstance(value, str)}
+        # A browser sends the lines of a field with the line ends of the Internet.
+        values = {n: v.replace("\r\n", "\n") for n, v in form.items() if isinstance(v, str)}
         token, basis = values.pop("token", ""), values.pop("basis", "")
 
         def made() -> Any:

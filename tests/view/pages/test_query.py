@@ -315,6 +315,7 @@ def test_hostile_texts_and_ids_over_http(view: StoreView) -> None:
                 kept = await reply.text()
             assert "nothing is lost" in kept
             assert 'name="drop-1" value="yes"' in kept
+            assert "\\x0d" not in kept
             assert HOSTILE[0] not in kept
 
     asyncio.run(ask())
