@@ -112,6 +112,15 @@ def test_a_list_has_pages(failing: StoreView, monkeypatch: pytest.MonkeyPatch) -
     assert "from=10" in unquote_plus(found["queries"][0]["link"])
 
 
+def test_a_long_address_of_a_list_is_left_out(
+    failing: StoreView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of a query could not read it."""
+    monkeypatch.setattr(limits, "VIEW_PARAMETER_CHARACTERS", 30)
+    link = page(failing, **TRIAL, cause="ranking")["queries"][0]["link"]
+    assert "from=" not in link
+
+
 def test_a_store_without_experiments(tmp_path: Path) -> None:
     """The page says so."""
     (tmp_path / "store").mkdir()
