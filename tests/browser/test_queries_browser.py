@@ -15,6 +15,7 @@ import pytest
 from tests.browser.devtools import find_chromium
 from tests.fakes.asked_store import EVERY_ACTION, HARD_ID, answer, asked_experiment
 from tests.fakes.faulty_system import faulty
+from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.testing import FakeModelServer
 from ragstone.view.app import make_app
@@ -34,6 +35,11 @@ PAGES_SEEN = (
     "/query/low?experiment=e&system=a&setting=retrieved(3)",
     "/query/failed?experiment=e",
     "/query/none",
+    "/queries?experiment=made",
+    f"/queries?experiment=made&system={quote(HOSTILE[0])}&setting=gold&right=no",
+    f"/query/{quote('q000 ' + HOSTILE[0])}?experiment=made",
+    f"/query/{quote('q004 ' + HOSTILE[4])}?experiment=made&system={quote(HOSTILE[4])}&setting=none",
+    "/experiment/made",
     "/experiment/asked",
     "/experiment/e",
     "/conversation/k?experiment=asked",
@@ -79,6 +85,7 @@ def view(model: FakeModelServer, tmp_path_factory: pytest.TempPathFactory) -> St
     folder = tmp_path_factory.mktemp("asked")
     asked_experiment(folder, model.url).run()
     faulty(folder / "faulty", store=str(folder / "store"))
+    made_results(folder / "store", texts=HOSTILE, systems=(HOSTILE[0], HOSTILE[4]))
     return StoreView(folder / "store")
 
 
