@@ -57,9 +57,12 @@ class _Server:
         self.view, self.pages, self.actions = view, pages, actions
         self.token = new_token()
         self.threads = ThreadPoolExecutor(_THREADS, "ragstone-view")
+        # A button may ask a model: pages do not wait for it.
+        self.buttons = ThreadPoolExecutor(_THREADS, "ragstone-button")
 
     async def close(self, _app: web.Application) -> None:
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.threads, self.buttons):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def first(self, _request: web.Request) -> web.Response:
         raise web.HTTPFound(self.pages[0].path)
@@ -109,7 +112,7 @@ class _Server:
                 return self._stale(action, values, "The store has changed since.", now)
             return action.run(self.view, values)
 
-        return self._answered(await self._in_thread(made))
+        return self._answered(await self._in_thread(made, self.buttons))
 
     async def read(self, action: ViewAction, request: web.Request) -> web.Response:
         """Answer with a file that is made of the values in the address."""
@@ -156,8 +159,10 @@ class _Server:
             twin=query.twin,
         )
 
-    async def _in_thread(self, made: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self.threads, made)
+    async def _in_thread(
+        self, made: Callable[[], Any], threads: ThreadPoolExecutor | None = None
+    ) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads or self.threads, made)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
