@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import aiohttp
@@ -12,7 +14,7 @@ from tests.fakes.made_results import made_results
 from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.view.app import make_app
-from ragstone.view.page import ViewAction
+from ragstone.view.page import ActionAnswer, ViewAction
 from ragstone.view.pages import PAGES
 from ragstone.view.security import POLICY
 from ragstone.view.server import running
@@ -66,6 +68,40 @@ def test_limits_of_a_page_and_of_a_form(tmp_path: Path, monkeypatch: pytest.Monk
             async with session.get(f"{page}?q={10 * 'x'}") as reply:
                 assert reply.status == 400
                 assert "at most 9 characters" in (await reply.json())["error"]["then"]
+
+    asyncio.run(ask())
+
+
+def test_pages_do_not_wait_for_buttons(tmp_path: Path) -> None:
+    """While buttons work, a page and a file are made."""
+    made_results(tmp_path / "store")
+    go = threading.Event()
+
+    def wait(_view: StoreView, _values: Mapping[str, str]) -> ActionAnswer:
+        assert go.wait(30)
+        return ActionAnswer(document="done")
+
+    actions = [
+        ViewAction("/wait", wait),
+        ViewAction("/file", lambda _view, values: ActionAnswer(document=dict(values)), reads=True),
+    ]
+
+    async def ask() -> None:
+        app = make_app(StoreView(tmp_path / "store"), PAGES, actions)
+        async with running(app) as address, aiohttp.ClientSession() as session:
+            async with session.get(f"{address}queries?experiment=made") as reply:
+                token = (await reply.text()).split('name="token" value="')[1].split('"')[0]
+            form = {"token": token, "basis": ""}
+            waiting = [
+                asyncio.ensure_future(session.post(f"{address}wait", data=form)) for _ in range(3)
+            ]
+            async with session.get(f"{address}experiments") as reply:
+                assert reply.status == 200
+            async with session.get(f"{address}file?a=1") as reply:
+                assert await reply.json() == {"a": "1"}
+            assert not any(one.done() for one in waiting)
+            go.set()
+            assert [await (await one).json() for one in waiting] == ["done"] * 3
 
     asyncio.run(ask())
 

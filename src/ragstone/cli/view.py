@@ -34,14 +34,16 @@ def command(*, store: Path, port: int, no_browser: bool, otlp: bool) -> None:
       ragstone view my-store --port 0 --no-browser
       ragstone view my-store --otlp
     """
+    from ragstone.experiment.recorded import ask_recorded, selected_dataset
     from ragstone.view.app import make_app
-    from ragstone.view.pages import ACTIONS, PAGES
+    from ragstone.view.pages import ACTIONS, PAGES, experiment_actions
     from ragstone.view.server import serve
     from ragstone.view.store_view import StoreView
 
     if otlp:
         store.mkdir(parents=True, exist_ok=True)
-    app = make_app(StoreView(store), PAGES, ACTIONS)
+    actions = (*ACTIONS, *experiment_actions(ask_recorded, selected_dataset))
+    app = make_app(StoreView(store), PAGES, actions)
     if otlp:
         from ragstone.data.readers.traces.received import received_in
         from ragstone.view.otlp import OtlpReceiver

@@ -158,7 +158,7 @@ def ask_counterfactuals(
     return done
 
 
-def changed_part(experiment: Experiment, system: str, key: str, **changes: Any) -> Any:
+def changed_part(experiment: Experiment, system: str, key: str, /, **changes: Any) -> Any:
     """Return a part of a system with other parameters, such as another prompt.
 
     Raises:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.rouge_l import RougeL
 from ragstone.errors import ConfigError
+from ragstone.experiment.changed_query import as_shown, given_setting
 from ragstone.experiment.counterfactuals import (
     Counterfactual,
     ask_counterfactuals,
@@ -107,18 +108,15 @@ def _wanted(
     repeats: int | None,
 ) -> list[Counterfactual]:
     """Return the whole context, then the context without each passage."""
-    given = [{"id": p.passage_id, "text": p.text, "origin": p.origin} for p in shown]
-    contexts = {"all": given} | {
-        f"without {place}": [*given[: place - 1], *given[place:]]
-        for place in range(1, len(given) + 1)
+    contexts = {"all": shown} | {
+        f"without {place}": [*shown[: place - 1], *shown[place:]]
+        for place in range(1, len(shown) + 1)
     }
-    # The passages are given as they were shown, after the processor.
-    processes = any(s.name == chain.system and s.processor for s in experiment.systems)
-    parts: Mapping[str, Any] = {"processor": None} if processes else {}
+    parts = as_shown(experiment, chain)
     return [
         Counterfactual(
             (chain.query_id,),
-            ({"name": "given", "label": label, "contexts": {chain.query_id: passages}},),
+            (given_setting(chain, label, passages),),
             systems=(chain.system,),
             parts=parts,
             repeats=repeats,

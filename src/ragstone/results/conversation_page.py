@@ -64,11 +64,12 @@ class Dialogue:
 
 def dialogues(results: StoredResults) -> list[Dialogue]:
     """Return the conversations among the answered queries; most errors first."""
-    found = [_dialogue(results, one) for one in Conversation.of(results.queries.values())]
-    return sorted(found, key=lambda dialogue: -dialogue.error_count)[: limits.REPORT_CONVERSATIONS]
+    found = [dialogue(results, one) for one in Conversation.of(results.queries.values())]
+    return sorted(found, key=lambda one: -one.error_count)[: limits.REPORT_CONVERSATIONS]
 
 
-def _dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
+def dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
+    """Return a conversation with the replies of every system under every setting."""
     shared = {n: v for n, v in conversation.labels.items() if _is_shown(n, v)}
     turns = tuple(
         DialogueTurn(

@@ -16,7 +16,7 @@ from ragstone.core import limits
 from ragstone.core.times import utc_text
 from ragstone.errors import RagstoneError
 from ragstone.view.errors import PageError, StateText, page_error
-from ragstone.view.page import Document, ViewAction, ViewPage
+from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
 from ragstone.view.page_query import TWIN, PageQuery
 from ragstone.view.render import ASSETS, asset, render
 from ragstone.view.security import HEADERS, new_token, refusal, same_token
@@ -41,10 +41,11 @@ def make_app(
     app.router.add_get("/assets/{name}", server.asset)
     for page in server.pages:
         app.router.add_get(f"{page.path}{TWIN}", functools.partial(server.twin, page))
-        for path in (page.path, f"{page.path}/"):
+        for path in (f"{page.path}/", page.path):
             app.router.add_get(path, functools.partial(server.page, page))
     for action in server.actions:
-        app.router.add_post(action.path, functools.partial(server.act, action))
+        handler = functools.partial(server.read if action.reads else server.act, action)
+        app.router.add_route("GET" if action.reads else "POST", action.path, handler)
     app.on_cleanup.append(server.close)
     return app
 
@@ -56,9 +57,12 @@ class _Server:
         self.view, self.pages, self.actions = view, pages, actions
         self.token = new_token()
         self.threads = ThreadPoolExecutor(_THREADS, "ragstone-view")
+        # A button may ask a model: pages do not wait for it.
+        self.buttons = ThreadPoolExecutor(_THREADS, "ragstone-button")
 
     async def close(self, _app: web.Application) -> None:
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.threads, self.buttons):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def first(self, _request: web.Request) -> web.Response:
         raise web.HTTPFound(self.pages[0].path)
@@ -96,7 +100,8 @@ class _Server:
     async def act(self, action: ViewAction, request: web.Request) -> web.Response:
         """Do what a button says, unless its page is stale."""
         form = await request.post()
-        values = {name: value for name, value in form.items() if isinstance(value, str)}
+        # A browser sends the lines of a field with the line ends of the Internet.
+        values = {n: v.replace("\r\n", "\n") for n, v in form.items() if isinstance(v, str)}
         token, basis = values.pop("token", ""), values.pop("basis", "")
 
         def made() -> Any:
@@ -107,9 +112,19 @@ class _Server:
                 return self._stale(action, values, "The store has changed since.", now)
             return action.run(self.view, values)
 
-        answer = await self._in_thread(made)
+        return self._answered(await self._in_thread(made, self.buttons))
+
+    async def read(self, action: ViewAction, request: web.Request) -> web.Response:
+        """Answer with a file that is made of the values in the address."""
+        values = _query(request).values
+        return self._answered(await self._in_thread(lambda: action.run(self.view, values)))
+
+    def _answered(self, answer: ActionAnswer | str) -> web.Response:
         if isinstance(answer, str):
             return web.Response(text=answer, status=409, content_type="text/html")
+        if answer.page is not None:
+            text = self._html(answer.page, answer.query, answer.document)
+            return web.Response(text=text, status=422, content_type="text/html")
         if answer.file_name:
             named = {"Content-Disposition": f'attachment; filename="{answer.file_name}"'}
             headers = {**named, "Content-Type": answer.content_type}
@@ -144,8 +159,10 @@ class _Server:
             twin=query.twin,
         )
 
-    async def _in_thread(self, made: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self.threads, made)
+    async def _in_thread(
+        self, made: Callable[[], Any], threads: ThreadPoolExecutor | None = None
+    ) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads or self.threads, made)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -198,9 +215,7 @@ class _Server:
 
 def _query(request: web.Request) -> PageQuery:
     """Return the address of a request; of equal names the last value counts."""
-    path = request.path.rstrip("/")
-    if request.path.endswith(TWIN):
-        path = path.removesuffix(TWIN)
+    path = request.path.removesuffix(TWIN if request.path.endswith(TWIN) else "/")
     return PageQuery(path, dict(request.match_info), dict(request.query))
 
 

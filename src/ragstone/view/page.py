@@ -6,7 +6,7 @@ The plain data is the page: the template shows it, and the twin of the page (`<p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ragstone.view.page_query import PageQuery
@@ -43,6 +43,10 @@ class ActionAnswer:
     file_name: str = ""
     body: bytes = b""
     content_type: str = "text/csv; charset=utf-8"
+    page: ViewPage | None = None
+    """The page that is shown again with what was entered, as nothing was done; `document` is its
+    plain data and `query` its address."""
+    query: PageQuery = field(default_factory=lambda: PageQuery(""))
 
 
 @dataclass(frozen=True)
@@ -58,3 +62,5 @@ class ViewAction:
     run: Callable[[StoreView, Mapping[str, str]], ActionAnswer]
     basis: Callable[[StoreView, Mapping[str, str]], str] = lambda _view, _values: ""
     """The state of the store that the form was made from, such as the digest of a record."""
+    reads: bool = False
+    """Whether it only reads: a GET with the values in the address, without hidden fields."""

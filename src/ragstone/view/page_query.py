@@ -19,7 +19,8 @@ TWIN = ".json"
 def page_address(path: str, values: Mapping[str, object] | None = None) -> str:
     """Return the address of a page with some values; empty ones are left out.
 
-    A page whose last part ends with `.json` gets a slash, so that it is not taken for a twin.
+    A page whose last part ends with `.json` or a slash gets a slash, so that it is not taken for a
+    twin or for another page.
 
     >>> page_address("/query/q 1", {"system": "bm25 + small", "setting": ""})
     '/query/q%201?system=bm25+%2B+small'
@@ -27,7 +28,7 @@ def page_address(path: str, values: Mapping[str, object] | None = None) -> str:
     '/query/a.json/'
     """
     given = {name: str(value) for name, value in (values or {}).items() if value not in ("", None)}
-    place = quote(path, safe="/") + ("/" if path.endswith(TWIN) else "")
+    place = quote(path, safe="/") + ("/" if path.endswith((TWIN, "/")) else "")
     return f"{place}?{urlencode(given, safe=_SAFE)}" if given else place
 
 
@@ -71,6 +72,11 @@ class PageQuery:
     def link(self, changes: Mapping[str, object] | None = None) -> str:
         """Return the address of this page with other values; an empty value is left out."""
         return page_address(self.path, {**self.values, **(changes or {})})
+
+    @property
+    def address(self) -> str:
+        """The address of this page."""
+        return page_address(self.path, self.values)
 
     @property
     def twin(self) -> str:

@@ -7,10 +7,12 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.causes.order import BY_NAME
 from ragstone.core import limits
 from ragstone.results.page import shown_controls
 from ragstone.version import __version__
 from ragstone.view import numbers
+from ragstone.view.marked import gold_parts
 from ragstone.view.page_query import page_address
 from ragstone.view.tables import along, between, cut
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 ASSETS: Final = {"view.css": "text/css", "view.js": "text/javascript"}
+GROUPS: Final = {
+    "retrieval": "finding", "reading": "reading", "refusal": "refusing", "failure": "failed",
+}  # fmt: skip
+"""Group of causes -> the class of its mark."""
 
 
 @cache
@@ -51,6 +57,8 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {name: getattr(numbers, name) for name in numbers.FILTERS}
+    made.filters["gold_parts"] = gold_parts
+    made.filters["cause_group"] = _cause_class
     made.globals |= {"address": page_address, "asset": asset_address, "version": __version__}
     made.globals |= {
         "along": along,
@@ -60,3 +68,8 @@ def environment() -> Environment:
         "rows_of_a_page": lambda: limits.VIEW_ROWS,
     }
     return made
+
+
+def _cause_class(name: str) -> str:
+    """Return the class of the mark of a cause; refinements and undecided ones have that of none."""
+    return GROUPS.get(BY_NAME[name].group, "open") if name in BY_NAME else "open"

@@ -8,11 +8,21 @@ from ragstone.view.page import ViewAction, ViewPage
 from ragstone.view.pages.calls import CALLS
 from ragstone.view.pages.causes import CAUSES_PAGE
 from ragstone.view.pages.compare import COMPARE
+from ragstone.view.pages.conversation import CONVERSATION
+from ragstone.view.pages.experiment import EXPERIMENT
 from ragstone.view.pages.experiments import EXPERIMENTS
 from ragstone.view.pages.history import HISTORY
 from ragstone.view.pages.judges import JUDGES
 from ragstone.view.pages.labels import LABELS
 from ragstone.view.pages.leaderboard import LEADERBOARD
+from ragstone.view.pages.queries import (
+    QUERIES,
+    QUERIES_CSV,
+    QUERIES_PROJECT,
+    Select,
+    dataset_action,
+)
+from ragstone.view.pages.query import QUERY, Ask, what_if_action
 from ragstone.view.pages.traces import TRACES, TRACES_CSV, TRACES_DATASET, TRACES_ROWS
 
 PAGES: Final[tuple[ViewPage, ...]] = (
@@ -20,10 +30,25 @@ PAGES: Final[tuple[ViewPage, ...]] = (
     LEADERBOARD,
     COMPARE,
     CAUSES_PAGE,
+    QUERIES,
     LABELS,
     JUDGES,
     CALLS,
     HISTORY,
     TRACES,
+    *(QUERY, EXPERIMENT, CONVERSATION),
 )
-ACTIONS: Final[tuple[ViewAction, ...]] = (TRACES_CSV, TRACES_ROWS, TRACES_DATASET)
+ACTIONS: Final[tuple[ViewAction, ...]] = (
+    *(QUERIES_CSV, QUERIES_PROJECT),
+    *(TRACES_CSV, TRACES_ROWS, TRACES_DATASET),
+)
+
+
+def experiment_actions(ask: Ask, select: Select) -> tuple[ViewAction, ...]:
+    """Return the buttons that need the experiment behind stored results.
+
+    Args:
+        ask: asks a query again with a change.
+        select: returns the data set with some of its queries.
+    """
+    return (what_if_action(ask), dataset_action(select))

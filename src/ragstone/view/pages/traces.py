@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Final
-
-import orjson
 
 from ragstone.core import limits
 from ragstone.core.times import utc_text
@@ -23,16 +18,12 @@ from ragstone.data.readers.traces.received_rows import (
 from ragstone.data.writers.folder import json_line, write_dataset, write_lines
 from ragstone.errors import ConfigError
 from ragstone.view.errors import PageError, StateText
+from ragstone.view.made_files import DATA_SETS, csv_bytes, new_folder
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
 from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import StoreView
 
-FOLDER: Final = "data"
-"""The folder of a store with the data sets that buttons made."""
-_NAME: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}", re.ASCII)
 _COLUMNS: Final = ("query_id", "query", "answer", "reason", "system", "trace_id")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of a cell that a spreadsheet takes for a formula."""
 
 
 def traces_document(view: StoreView, query: PageQuery) -> Document:
@@ -76,21 +67,17 @@ def _rows(view: StoreView, values: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _csv(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([*_COLUMNS, "seconds", "tokens_in", "tokens_out", "passage_ids"])
-    for row in _rows(view, values):
-        usage = row.get("usage", {})
-        counted = [usage.get(name) for name in ("seconds", "tokens_in", "tokens_out")]
-        cells = [*(row.get(name) for name in _COLUMNS), *counted, row.get("passage_ids")]
-        writer.writerow([_cell(value) for value in cells])
-    return ActionAnswer(file_name="traces.csv", body=text.getvalue().encode())
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return orjson.dumps(value).decode()
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    usage = ("seconds", "tokens_in", "tokens_out")
+    found = (
+        [
+            *(row.get(name) for name in _COLUMNS),
+            *(row.get("usage", {}).get(name) for name in usage),
+            row.get("passage_ids"),
+        ]
+        for row in _rows(view, values)
+    )
+    body = csv_bytes([*_COLUMNS, *usage, "passage_ids"], found)
+    return ActionAnswer(file_name="traces.csv", body=body)
 
 
 def _lines(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
@@ -100,14 +87,7 @@ def _lines(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
 
 
 def _dataset(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
-    name = values.get("name", "").strip()
-    if not _NAME.fullmatch(name):
-        then = "A name has letters, digits, - and _, and at most 80 of them."
-        raise PageError(400, StateText(f"The name {name!r} is not possible.", then))
-    folder = view.root / FOLDER / name
-    if folder.exists():
-        said, then = f"{folder} already exists.", "Nothing was written. Choose another name."
-        raise PageError(409, StateText(said, then, link="/traces", link_text="Traces"))
+    name, folder = new_folder(view, DATA_SETS, values.get("name", ""), "/traces")
     rows = _rows(view, values)
     made = traced_dataset(iter(rows), name)
     files = write_dataset(made, folder)

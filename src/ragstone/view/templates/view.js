@@ -61,8 +61,30 @@ for (const form of $$("form[method=post]")) form.addEventListener("submit", asyn
   try { await fetch("/alive", { cache: "no-store" }); }
   catch { say(`This page is from ${document.body.dataset.made} UTC. The server does not respond. Nothing that you entered is lost.`); return; }
   say("");
+  const own = form.getAttribute("action");
+  form.setAttribute("action", event.submitter?.getAttribute("formaction") ?? own);
   form.submit();
+  form.setAttribute("action", own);
+  if (form.matches("[data-what-if]") && event.submitter) event.submitter.disabled = true;
 });
+
+// What if: passages move by buttons too; the positions are those of the list.
+for (const list of $$("[data-what-if] .order")) {
+  const number = () => $$("li", list).forEach((row, place) => { $("input[name^=place-]", row).value = place + 1; });
+  for (const button of $$("[data-do]", list)) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const row = button.closest("li");
+      const beside = button.dataset.do === "up" ? row.previousElementSibling : row.nextElementSibling;
+      if (!beside) return;
+      if (button.dataset.do === "up") beside.before(row); else beside.after(row);
+      number();
+      button.focus();
+    });
+  }
+}
+
+addEventListener("pageshow", () => { for (const button of $$("[data-what-if] .primary")) button.disabled = false; });
 
 // Live progress: a part of the page is replaced while a run goes on.
 const live = $("[data-live]");
