@@ -11,6 +11,8 @@ from ragstone.statistics.paired import paired_summary
 from ragstone.statistics.summary import clusters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragstone.results.leaderboards import Lead
     from ragstone.results.oracle import ContextGain
     from ragstone.results.reader import StoredResults
@@ -28,6 +30,20 @@ def lesson(results: StoredResults) -> str:
         return _gold_sentence(results, max(gains, key=lambda gain: gain.mean))
     found = [*leads(results), retrieval_lead(results)]
     return next((_lead_sentence(results, lead) for lead in found if lead), "")
+
+
+def main_lead(leads: Sequence[Lead]) -> Lead | None:
+    """Return the lead that decides between systems: of retrieved passages if there is one.
+
+    Otherwise it is that of the last setting, because `none` and gold context come first.
+    """
+    retrieved = (lead for lead in leads if lead.setting.startswith("retrieved"))
+    return next(retrieved, leads[-1] if leads else None)
+
+
+def verdict_sentence(results: StoredResults, lead: Lead | None) -> str:
+    """Return which system is best, its mean, and whether a test shows it; "" without any mean."""
+    return _lead_sentence(results, lead) if lead else ""
 
 
 def _gold_sentence(results: StoredResults, gain: ContextGain) -> str:

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from itertools import cycle, islice
+from typing import Final, Literal
 
 from ragstone.results.charts import parts
 from ragstone.results.charts.parts import Spec
+
+
+_PATTERNS: Final = (
+    "", "M-.5,1L.5,-1", "M0,-.12A.12,.12 0 1,1 0,.12A.12,.12 0 1,1 0,-.12", "M0,1L0,-1",
+    "M-.5,-1L.5,1", "M-.35,0L.35,0", "M-.5,1L.5,-1M-.5,-1L.5,1", "M-.35,.5L.35,.5M-.35,-.5L.35,-.5",
+)  # fmt: skip
+"""Marks that are repeated along a segment, as SVG paths: the parts differ without colour too."""
+_SQUARE: Final = "M-1,-1H1V1H-1V-1"
+_FORMS: Final[Mapping[str, str]] = {"share": ".0%", "count": ","}
+_EVERY: Final = 11
+"""Distance of two marks of a pattern, in pixels."""
 
 
 def bars_chart(
@@ -21,16 +33,27 @@ def bars_chart(
     `what` is the subject of the chart. `colours` is part -> its colour and the colour of text on it
     (default: those of series). `shown` is the number in a segment, if it fits.
     """
-    names = colours or dict.fromkeys(part for counts in rows.values() for part in counts)
+    names = list(colours or dict.fromkeys(part for counts in rows.values() for part in counts))
     # The subject makes keys unique among the charts of a column.
     keys = parts.series_keys(names, prefix=what)
-    values = [value for row, counts in rows.items() for value in _segments(row, counts, keys)]
+    marks = dict(zip(names, cycle(_PATTERNS), strict=False))
+    values = [
+        value | {"pattern": marks[value["name"]]}
+        for row, counts in rows.items()
+        for value in _segments(row, counts, keys)
+    ]
     numbers = "; ".join(
         f"{v['row']}: {v['name']} {v['share']:.3f} ({v['count']} of {v['n']})" for v in values
     )
     default = parts.SERIES, parts.ON_SERIES
     fills, inks = zip(*colours.values(), strict=True) if colours else default
-    layers = [parts.row_names(-22), _bars(_colour(keys, fills)), _texts(_colour(keys, inks), shown)]
+    layers = [
+        parts.row_names(-22),
+        _bars(_colour(keys, fills)),
+        _pattern(_colour(keys, inks), shown),
+        _legend(keys, fills),
+        _texts(_colour(keys, inks), shown),
+    ]
     description = f"{what}, shares that sum to 1. {numbers}."
     spec = parts.whole(description, values, layers, parts.BAR_ROW * len(rows), keys)
     return spec | {"resolve": {"scale": {"color": "independent"}}}
@@ -48,7 +71,6 @@ def _segments(row: str, counts: Mapping[str, int], keys: Mapping[str, str]) -> I
 
 
 def _bars(colour: Spec) -> Spec:
-    legend = {"title": None, "labelExpr": "names[datum.value]", "symbolType": "square"}
     axis = {"format": ".0%", "tickCount": 5, "title": None, "grid": False}
     titles = {"row": "Row", "name": "Part", "share": "Share", "count": "Queries", "n": "of"}
     return {
@@ -57,23 +79,67 @@ def _bars(colour: Spec) -> Spec:
             "y": parts.row_axis(),
             "x": {**parts.quantity("start"), "axis": axis},
             "x2": {"field": "end"},
-            "color": colour | {"legend": legend},
+            "color": colour | {"legend": None},
             "tooltip": parts.tooltip(titles),
         },
     }
 
 
+def _pattern(colour: Spec, shown: str) -> Spec:
+    """Return the layer of marks along each segment, which leave room for its number."""
+    first, last = (f"datum.{end} {sign} 6 / width" for end, sign in (("start", "+"), ("end", "-")))
+    free = f"abs(datum.at - datum.middle) * width > 8 + 3.5 * length({_text(shown)})"
+    return {
+        "transform": [
+            {"filter": "datum.pattern"},
+            {"calculate": f"sequence({first}, {last}, {_EVERY} / width)", "as": "at"},
+            {"flatten": ["at"]},
+            {"filter": f"!({_fits(shown)}) || {free}"},
+        ],
+        "mark": {"type": "point", "size": 560, "strokeWidth": 1.2, "opacity": 0.55, "aria": False},
+        "encoding": {
+            "y": parts.row_axis(),
+            "x": {"field": "at", "type": "quantitative"},
+            "shape": {"field": "pattern", "type": "nominal", "scale": None},
+            "color": colour | {"legend": None},
+        },
+    }
+
+
+def _legend(keys: Mapping[str, str], fills: tuple[str, ...]) -> Spec:
+    """Return a layer without marks whose legend has the colours and the patterns."""
+    shapes = [_SQUARE + mark for mark in islice(cycle(_PATTERNS), len(keys))]
+    scale = {"domain": list(keys.values()), "range": shapes}
+    legend = {"title": None, "labelExpr": "names[datum.value]", "symbolStrokeColor": parts.INK}
+    shape = {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
+    return {
+        "transform": [{"filter": "false"}],
+        "mark": {"type": "point", "filled": True},
+        "encoding": {
+            "y": parts.row_axis(),
+            "shape": shape,
+            "color": _colour(keys, fills) | {"legend": legend},
+        },
+    }
+
+
+def _text(shown: str) -> str:
+    return f"format(datum.{shown}, '{_FORMS[shown]}')"
+
+
+def _fits(shown: str) -> str:
+    return f"datum.share * width >= 12 + 7 * length({_text(shown)})"
+
+
 def _texts(colour: Spec, shown: str) -> Spec:
     """Return the layer that writes a number into its segment if it fits."""
-    form = {"share": ".0%", "count": ","}[shown]
-    fits = f"datum.share * width >= 12 + 7 * length(format(datum.{shown}, '{form}'))"
     return {
         "mark": {"type": "text", "fontSize": 11.5, "fontWeight": 600},
-        "transform": [{"filter": fits}],
+        "transform": [{"filter": _fits(shown)}],
         "encoding": {
             "y": parts.row_axis(),
             "x": {"field": "middle", "type": "quantitative"},
-            "text": {"field": shown, "format": form},
+            "text": {"field": shown, "format": _FORMS[shown]},
             "color": colour | {"legend": None},
         },
     }
