@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import cycle, islice
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from ragstone.results.charts import parts
 from ragstone.results.charts.parts import Spec
 
 
+Colours: TypeAlias = tuple[str, ...]
 _PATTERNS: Final = (
     "", "M-.5,1L.5,-1", "M0,-.12A.12,.12 0 1,1 0,.12A.12,.12 0 1,1 0,-.12", "M0,1L0,-1",
     "M-.5,-1L.5,1", "M-.35,0L.35,0", "M-.5,1L.5,-1M-.5,-1L.5,1", "M-.35,.5L.35,.5M-.35,-.5L.35,-.5",
@@ -51,12 +52,12 @@ def bars_chart(
         parts.row_names(-22),
         _bars(_colour(keys, fills)),
         _pattern(_colour(keys, inks), shown),
-        _legend(keys, fills),
+        _legend(keys, fills, inks),
         _texts(_colour(keys, inks), shown),
     ]
     description = f"{what}, shares that sum to 1. {numbers}."
     spec = parts.whole(description, values, layers, parts.BAR_ROW * len(rows), keys)
-    return spec | {"resolve": {"scale": {"color": "independent"}}}
+    return spec | {"resolve": {"scale": dict.fromkeys(("color", "fill", "stroke", "shape"), "independent")}}
 
 
 def _segments(row: str, counts: Mapping[str, int], keys: Mapping[str, str]) -> Iterator[Spec]:
@@ -106,11 +107,11 @@ def _pattern(colour: Spec, shown: str) -> Spec:
     }
 
 
-def _legend(keys: Mapping[str, str], fills: tuple[str, ...]) -> Spec:
+def _legend(keys: Mapping[str, str], fills: Colours, inks: Colours) -> Spec:
     """Return a layer without marks whose legend has the colours and the patterns."""
     shapes = [_SQUARE + mark for mark in islice(cycle(_PATTERNS), len(keys))]
     scale = {"domain": list(keys.values()), "range": shapes}
-    legend = {"title": None, "labelExpr": "names[datum.value]", "symbolStrokeColor": parts.INK}
+    legend = {"title": None, "labelExpr": "names[datum.value]", "symbolSize": 150}
     shape = {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
     return {
         "transform": [{"filter": "false"}],
@@ -118,7 +119,8 @@ def _legend(keys: Mapping[str, str], fills: tuple[str, ...]) -> Spec:
         "encoding": {
             "y": parts.row_axis(),
             "shape": shape,
-            "color": _colour(keys, fills) | {"legend": legend},
+            "stroke": _colour(keys, inks) | {"legend": legend},
+            "fill": _colour(keys, fills) | {"legend": legend},
         },
     }
 
@@ -145,6 +147,6 @@ def _texts(colour: Spec, shown: str) -> Spec:
     }
 
 
-def _colour(keys: Mapping[str, str], colours: tuple[str, ...]) -> Spec:
+def _colour(keys: Mapping[str, str], colours: Colours) -> Spec:
     scale = {"domain": list(keys.values()), "range": list(colours)}
     return {"field": "series", "type": "nominal", "scale": scale}
