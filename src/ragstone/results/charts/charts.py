@@ -8,7 +8,7 @@ from typing import Final
 from ragstone.components.metrics.parse import split_cutoff
 from ragstone.core import limits
 from ragstone.results.by_label import label_table, labels_of
-from ragstone.results.charts.bars import bars_chart
+from ragstone.results.charts.bars import PATTERNS, Look, bars_chart
 from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
 from ragstone.results.charts.reliability import reliability_chart
@@ -80,12 +80,12 @@ def adaptability_chart(results: StoredResults) -> Spec | None:
     }
     if not rows:
         return None
-    colours = {
-        name: (f"var(--part-{key})", _ON_PART.get(key, "var(--on-pale)"))
-        for key, (name, _) in PART_NAMES.items()
+    looks = {
+        name: Look(f"var(--part-{key})", _ON_PART.get(key, "var(--on-pale)"), pattern)
+        for (key, (name, _)), pattern in zip(PART_NAMES.items(), PATTERNS, strict=False)
         if any(name in counts for counts in rows.values())
     }
-    return bars_chart("Adaptability to context", rows, colours)
+    return bars_chart("Adaptability to context", rows, looks)
 
 
 def refusals_chart(results: StoredResults) -> Spec | None:
