@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.causes.changes import CHANGES
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
 from ragstone.results import leaderboards, population, usage
@@ -18,7 +19,8 @@ from ragstone.results.confidence import confidence_rows
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions
 from ragstone.results.hops import hop_trials
-from ragstone.results.lesson import lesson
+from ragstone.results.failure_classes import failure_classes
+from ragstone.results.lesson import lesson, main_lead, verdict_sentence
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.page import asset, render_page
 from ragstone.results.passport import make_passport
@@ -27,7 +29,10 @@ from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
+from ragstone.results.same_rows import distinct_board, same_rows
 from ragstone.results.setting_pairs import setting_pairs
+from ragstone.results.shown_causes import shown_causes
+from ragstone.results.shown_changes import shown_changes
 from ragstone.results.variance import sources, variance_rows
 from ragstone.results.verdict import planned_analysis, verdict_lines, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
@@ -54,8 +59,16 @@ def write_report(
 
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
-    scans = scan_tables(results)
-    drawn, used = _charts(results, scans), usage.usage_rows(results)
+    scans, same = scan_tables(results), same_rows(results)
+    causes = shown_causes(results, same)
+    drawn = _charts(results, scans) | {"most": MOST_SERIES, "changes": limits.REPORT_FLIPPED_QUERIES}
+    used = [row for row in usage.usage_rows(results) if same.is_first(row.system, row.setting)]
+    boards = [distinct_board(results, one, same) for one in leaderboards.leaderboard(results)]
+    retrieval = leaderboards.retrieval_board(results)
+    retrieval = retrieval and distinct_board(results, retrieval, same)
+    leads = [lead for one in boards if (lead := leaderboards.lead_of(results, one))]
+    retrieval_lead = leaderboards.lead_of(results, retrieval) if retrieval else None
+    lead = main_lead(leads) or retrieval_lead
     scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(asset, SCRIPTS)]
     return render_page(
         "report.html",
@@ -63,8 +76,15 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
         scripts,
         results=results,
         record=results.record,
-        boards=leaderboards.leaderboard(results),
-        retrieval=leaderboards.retrieval_board(results),
+        boards=boards,
+        retrieval=retrieval,
+        same=same,
+        shown_once=set(same.shown),
+        verdict=verdict_sentence(results, lead),
+        causes=causes,
+        changes=shown_changes(results, lead),
+        change_meanings=CHANGES,
+        failures=failure_classes(results, same),
         shares=results.adaptability,
         refusals=refusal_rows(results),
         hops=hop_trials(results),
@@ -84,8 +104,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
         overall=OVERALL,
         retries=RETRIES,
         asked=usage.calls_lines(results),
-        leads=leaderboards.leads(results),
-        retrieval_lead=leaderboards.retrieval_lead(results),
+        leads=leads,
+        retrieval_lead=retrieval_lead,
         lesson=lesson(results),
         gains=gain_sentences(results),
         charts=drawn,
@@ -117,6 +137,7 @@ def _populations(results: StoredResults) -> dict[str, Any]:
         "ranked": population.ranked(results),
         "adaptability": population.adaptability(results),
         "lines": population.adaptability_lines(results),
+        "rows": population.table_populations(results),
     }
 
 
@@ -132,7 +153,7 @@ def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any
         "turns": charts.turns_chart(results),
         "scans": [charts.scan_chart(table) for table in scans],
     }
-    return drawn | {"any": any(drawn.values()), "most": MOST_SERIES}
+    return drawn | {"any": any(drawn.values())}
 
 
 def _library(name: str) -> str:

@@ -34,12 +34,16 @@ class ShownCauses:
     trials: tuple[TrialCauses, ...]
     gains: tuple[Gain, ...]
     """Those that can be above 0, in the order of the pipeline."""
+    gain_trials: int
+    """Number of trials whose gains could be drawn."""
     chart: Spec | None
     gain_chart: Spec | None
     meanings: tuple[tuple[str, str], ...]
     missing: tuple[tuple[str, int], ...]
     """Trial that would decide causes -> number of wrong answers."""
     unsought: tuple[Unsought, ...]
+    refining: frozenset[str] = frozenset(cause.name for cause in CAUSES if cause.refines)
+    """Causes whose answers are counted under another cause too."""
 
 
 def shown_causes(results: StoredResults, same: SameRows) -> ShownCauses | None:
@@ -56,6 +60,7 @@ def shown_causes(results: StoredResults, same: SameRows) -> ShownCauses | None:
     return ShownCauses(
         trials,
         tuple(one for one in gains if one.gain or one.missing_trial),
+        len({(one.system, one.setting) for one in _mixed(gains)}),
         causes_chart("Causes of wrong answers", found, _mixed(counts)),
         gains_chart("Gains of perfect steps", _mixed(gains)),
         tuple((cause.name, cause.meaning) for cause in CAUSES if cause.name in named),

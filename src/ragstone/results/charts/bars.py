@@ -133,7 +133,7 @@ def _legend(
     shape = {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
     return {
         "transform": [{"filter": "false"}],
-        "mark": {"type": "point", "filled": True},
+        "mark": {"type": "point", "filled": True, "aria": False},
         "encoding": {
             "y": parts.row_axis(),
             "shape": shape,

@@ -8,6 +8,7 @@ from typing import Final
 from ragstone.components.metrics.parse import split_cutoff
 from ragstone.core import limits
 from ragstone.results.by_label import label_table, labels_of
+from ragstone.results.charts import parts
 from ragstone.results.charts.bars import PATTERNS, Look, bars_chart
 from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
@@ -37,7 +38,8 @@ def answers_chart(results: StoredResults) -> Spec | None:
     if not points:
         return None
     titles = {"row": "System", "name": "Setting"}
-    return rows_chart(points, titles, f"Mean {metric} of each system under each setting")
+    what = f"Mean {metric} of each system under each setting"
+    return rows_chart(points, titles, what, domain=parts.means_domain(points))
 
 
 def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
@@ -65,7 +67,9 @@ def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
     ]
     if points:
         titles = {"row": "Metric", "name": "System"}
-        charts.append((", ".join(single), rows_chart(points, titles, "Ranking metrics")))
+        domain = parts.means_domain(points)
+        chart = rows_chart(points, titles, "Ranking metrics", domain=domain)
+        charts.append((", ".join(single), chart))
     return charts
 
 
@@ -113,7 +117,8 @@ def budget_chart(results: StoredResults) -> Spec | None:
     ]
     title = "search calls allowed"
     what = f"Share of right answers ({results.correctness}) by search calls allowed"
-    return lines_chart(points, "calls", ticks, what, title=title) if points else None
+    domain = parts.means_domain(points)
+    return lines_chart(points, "calls", ticks, what, title=title, domain=domain) if points else None
 
 
 def confidence_chart(results: StoredResults) -> Spec | None:
@@ -141,7 +146,8 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
         for place, (_, metric) in enumerate(members)
         for point in _points(board, metric, [system])
     ]
-    return lines_chart(points, "metric", [k for k, _ in members], f"{name} by cutoff", title="k")
+    ticks, domain = [k for k, _ in members], parts.means_domain(points)
+    return lines_chart(points, "metric", ticks, f"{name} by cutoff", title="k", domain=domain)
 
 
 def turns_chart(results: StoredResults) -> Spec | None:
@@ -158,7 +164,8 @@ def turns_chart(results: StoredResults) -> Spec | None:
         if column in cells and cells[column].mean is not None
     ]
     turns = [int(turn) for turn, _ in table.rows if turn.isdigit()]
-    return lines_chart(points, "turn", turns, f"Mean {metric} by turn of the conversation")
+    what = f"Mean {metric} by turn of the conversation"
+    return lines_chart(points, "turn", turns, what, domain=parts.means_domain(points))
 
 
 def _drawn(board: Board, metric: str) -> list[str]:
@@ -193,7 +200,7 @@ def scan_chart(table: ScanTable) -> Spec:
         f"{table.metric} by text weight (best: {', '.join(best)})",
         title="text weight",
         named=table.label.replace("_", " ").capitalize() or "Queries",
-        domain=_domain(points),
+        domain=parts.means_domain(points),
     )
     encoding = spec["layer"][-1]["encoding"]
     ring = {
@@ -209,10 +216,3 @@ def scanned_rows(table: ScanTable) -> list[LabelScan]:
     every, *rows = table.rows
     most = sorted(rows, key=lambda row: -row.curve[0].n)[: MOST_SERIES - 1]
     return [every, *(row for row in rows if row in most)]
-
-
-def _domain(points: Sequence[Spec]) -> tuple[float, float]:
-    """Return the limits of all intervals, rounded outwards to a multiple of 0.05."""
-    low = min(point["low"] for point in points) - 0.02
-    high = max(point["high"] for point in points) + 0.02
-    return max(0.0, int(low * 20) / 20), min(1.0, -int(-high * 20 // 1) / 20)

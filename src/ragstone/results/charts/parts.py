@@ -147,6 +147,11 @@ def fitted_domain(shown: Iterable[float], room: float = 0.06) -> tuple[float, fl
     return (max(0.0, ends[0]), min(1.0, ends[1])) if low >= 0 and high <= 1 else ends
 
 
+def means_domain(points: Iterable[Spec]) -> tuple[float, float]:
+    """Return the limits of an axis that fits the intervals of some points."""
+    return fitted_domain(point[end] for point in points for end in ("low", "high"))
+
+
 def mean_layers(
     axis: Literal["x", "y"],
     place: Spec,

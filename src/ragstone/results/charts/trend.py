@@ -62,7 +62,7 @@ def _layers(points: Sequence[HistoryPoint], keys: dict[str, str], runs: int) -> 
     scale = {"domain": [-0.5, runs - 0.5], "nice": False, "zero": False}
     x = {"field": "place", "type": "quantitative", "axis": axis, "scale": scale}
     titles = {"name": "System", "run": "Run", "release": "Release"}
-    rules, means = parts.mean_layers("y", {"x": x}, keys, titles, _domain(points))
+    rules, means = parts.mean_layers("y", {"x": x}, keys, titles, parts.fitted_domain(end for point in points for end in point.ends))
     on_line = {channel: means["encoding"][channel] for channel in ("x", "y", "color")}
     segments = {"detail": {"field": "segment", "type": "nominal"}}
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**on_line, **segments}}
@@ -86,12 +86,3 @@ def _labels(runs: Sequence[str], points: Sequence[HistoryPoint]) -> list[list[st
         time = [run[11:16]] if days.count(day) > 1 else []
         found.append([day, *time, *([", ".join(named)] if named else [])])
     return found
-
-
-def _domain(points: Sequence[HistoryPoint]) -> tuple[float, float]:
-    """Return the limits of all intervals with some room; those of shares within 0 and 1."""
-    low = min((point.ends[0] for point in points), default=0.0)
-    high = max((point.ends[1] for point in points), default=1.0)
-    room = max((high - low) * 0.1, 0.01)
-    within = low >= 0 and high <= 1
-    return (max(0.0, low - room), min(1.0, high + room)) if within else (low - room, high + room)

@@ -208,7 +208,7 @@ def _all_metrics(request: PlotRequest) -> list[str]:
 
 def _rows(title: str, points: Sequence[Spec], titles: dict[str, str], prefix: str) -> Charts:
     if points:
-        domain = parts.fitted_domain(point[end] for point in points for end in ("low", "high"))
+        domain = parts.means_domain(points)
         key = "".join(c for c in prefix if c.isalnum())
         yield title, rows_chart(points, titles, title, domain=domain, prefix=f"{key}-")
 

@@ -37,6 +37,6 @@ def causes(request: PlotRequest) -> Iterator[tuple[str, Spec]]:
         points.sort(key=lambda point: order.index(point["row"]))
         if drawn := first_series(points, request):
             title = f"Causes of wrong answers: {name}"
-            domain = parts.fitted_domain(p[end] for p in drawn for end in ("low", "high"))
+            domain = parts.means_domain(drawn)
             titles = {"row": "Cause", "name": "System and setting"}
             yield title, rows_chart(drawn, titles, title, domain=domain, prefix=f"c{name}-")
