@@ -42,8 +42,23 @@ def main_lead(leads: Sequence[Lead]) -> Lead | None:
 
 
 def verdict_sentence(results: StoredResults, lead: Lead | None) -> str:
-    """Return which system is best, its mean, and whether a test shows it; "" without any mean."""
-    return _lead_sentence(results, lead) if lead else ""
+    """Return whether a system is shown to be best, with its mean; "" without any mean."""
+    if lead is None:
+        return ""
+    found, best = lead.summary, lead.best
+    where = f" under {lead.setting}" if lead.setting else " of retrieval"
+    failed = f", {found.failed} of them failed" if found.failed else ""
+    mean = f"{lead.metric} {number(found.mean)}{interval_text(found.interval)}"
+    measured = f"{mean}{where} on {found.n} queries{failed}"
+    if not lead.runner_up:
+        return f"{best} has {measured}."
+    if not lead.tied:
+        others = "every other system" if len(results.systems) > 2 else lead.runner_up  # noqa: PLR2004
+        return f"{best} is shown to be better than {others}: {measured}."
+    one = len(lead.tied) == 1
+    rest = lead.tied[0] if one else f"{len(lead.tied)} other systems"
+    told = f"{rest} {'is' if one else 'are'} not told apart from it"
+    return f"No system is shown to be best: {best} has {measured}, and {told}."
 
 
 def _gold_sentence(results: StoredResults, gain: ContextGain) -> str:

@@ -81,6 +81,7 @@ def _environment() -> Environment:
         "interval": lambda value: interval_text(value).strip(),
         "count": count,
         "difference": lambda value: signed_interval(value, None),
+        "differences": lambda ends: signed_interval(None, ends).strip(),
         "seconds": seconds,
         "moment": _moment,
         "meaning": setting_meaning,

@@ -55,11 +55,15 @@ def shown_causes(results: StoredResults, same: SameRows) -> ShownCauses | None:
     trials = tuple(TrialCauses(one, _shares(found, one)) for one in counts)
     if not any(one.count.wrong for one in trials):
         return None
-    gains = [one for one in gains_of(results) if same.is_first(one.system, one.setting)]
+    gains = [
+        one
+        for one in gains_of(results)
+        if same.is_first(one.system, one.setting) and (one.gain or one.missing_trial)
+    ]
     named = {share.cause for one in trials for share in one.shares}
     return ShownCauses(
         trials,
-        tuple(one for one in gains if one.gain or one.missing_trial),
+        tuple(gains),
         len({(one.system, one.setting) for one in _mixed(gains)}),
         causes_chart("Causes of wrong answers", found, _mixed(counts)),
         gains_chart("Gains of perfect steps", _mixed(gains)),
