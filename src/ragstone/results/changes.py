@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ragstone.core import limits
 from ragstone.core.component import TEMPLATE_FIELD
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core import limits
-from ragstone.evaluation.answered import AnswerEvidence, Answered
+from ragstone.evaluation.answered import Answered, AnswerEvidence
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import Record
 from ragstone.results.scored_rows import TrialResults

@@ -32,6 +32,11 @@ class SameRows:
         """Return the later systems with the same rows under the setting."""
         return self.shown.get((system, setting), ())
 
+    def distinct(self, results: StoredResults) -> set[str]:
+        """Return the systems whose answers without or with gold context are not all shared."""
+        ends = ("none", str(results.record.oracle))
+        return {name for name in results.systems if any(self.is_first(name, end) for end in ends)}
+
 
 def same_rows(results: StoredResults) -> SameRows:
     """Return which systems have the same stored answers, or the same stored rankings."""

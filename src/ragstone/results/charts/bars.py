@@ -9,7 +9,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from ragstone.results.charts import parts
 from ragstone.results.charts.parts import Spec
 
-
 Colours: TypeAlias = tuple[str, ...]
 PLAIN: Final = ""
 RISING: Final = "M-.5,1L.5,-1"
@@ -69,7 +68,9 @@ def bars_chart(
     ]
     description = f"{what}, shares that sum to 1. {numbers}."
     spec = parts.whole(description, values, layers, parts.BAR_ROW * len(rows), keys)
-    return spec | {"resolve": {"scale": dict.fromkeys(("color", "fill", "stroke", "shape"), "independent")}}
+    return spec | {
+        "resolve": {"scale": dict.fromkeys(("color", "fill", "stroke", "shape"), "independent")}
+    }
 
 
 def _default_looks(names: Iterable[str]) -> dict[str, Look]:

@@ -52,9 +52,7 @@ def causes_chart(title: str, found: FoundCauses, counts: Iterable[CauseCounts]) 
         if any(name in causes for causes in rows.values())
     }
     named = {
-        row: {
-            name.replace("_", " "): causes[name] for name in LOOKS if causes[name]
-        }
+        row: {name.replace("_", " "): causes[name] for name in LOOKS if causes[name]}
         for row, causes in rows.items()
     }
     return bars_chart(title, named, looks) if rows else None

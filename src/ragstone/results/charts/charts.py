@@ -19,6 +19,7 @@ from ragstone.results.hops import hop_trials
 from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
+from ragstone.results.same_rows import SameRows
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.weight_scan import LabelScan
 
@@ -26,14 +27,18 @@ _ON_PART: Final = {"acceptability": ON_STRONG, "misinterpretation": ON_STRONG, "
 """Colour of the text on a part; on the other parts it is `--on-pale`."""
 
 
-def answers_chart(results: StoredResults) -> Spec | None:
-    """Return the chart of the correctness metric: a row per system, a colour per setting."""
+def answers_chart(results: StoredResults, same: SameRows | None = None) -> Spec | None:
+    """Return the chart of the correctness metric: a row per system, a colour per setting.
+
+    With `same`, answers that systems share are drawn for the first of them.
+    """
     metric = results.record.answer_metric
     points = [
         {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
         for row in board.rows
         if row.mean(metric) is not None
+        and (same is None or same.is_first(row.system, board.setting))
     ]
     if not points:
         return None

@@ -111,7 +111,9 @@ def column(charts: Mapping[str, Spec]) -> Spec:
             {"title": title, **{name: chart[name] for name in own if name in chart}}
             for title, chart in charts.items()
         ],
-        "resolve": {"scale": dict.fromkeys(("color", "fill", "stroke", "shape", "yOffset"), "independent")},
+        "resolve": {
+            "scale": dict.fromkeys(("color", "fill", "stroke", "shape", "yOffset"), "independent")
+        },
     }
 
 

@@ -34,7 +34,7 @@ def risk_chart(curves: Mapping[str, tuple[Curve, float]]) -> Spec | None:
     names = list(keys.values())
     colour = series | {"scale": {"domain": names, "range": list(parts.SERIES[: len(names)])}}
     shape = series | {"scale": {"domain": names, "range": list(parts.SHAPES[: len(names)])}}
-    risks = parts.fitted_domain([value["risk"] for value in values])
+    risks = parts.fitted_domain(risk for curve, _ in drawn.values() for _, risk in curve)
     place = {"x": _axis("coverage", (0, 1)), "y": _axis("risk", risks)}
     titles = {"name": "System", "coverage": "Coverage", "risk": "Risk"}
     line = {

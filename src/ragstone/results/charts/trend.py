@@ -62,7 +62,13 @@ def _layers(points: Sequence[HistoryPoint], keys: dict[str, str], runs: int) -> 
     scale = {"domain": [-0.5, runs - 0.5], "nice": False, "zero": False}
     x = {"field": "place", "type": "quantitative", "axis": axis, "scale": scale}
     titles = {"name": "System", "run": "Run", "release": "Release"}
-    rules, means = parts.mean_layers("y", {"x": x}, keys, titles, parts.fitted_domain(end for point in points for end in point.ends))
+    rules, means = parts.mean_layers(
+        "y",
+        {"x": x},
+        keys,
+        titles,
+        parts.fitted_domain(end for point in points for end in point.ends),
+    )
     on_line = {channel: means["encoding"][channel] for channel in ("x", "y", "color")}
     segments = {"detail": {"field": "segment", "type": "nominal"}}
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**on_line, **segments}}

@@ -83,9 +83,7 @@ def _shares(report: EffectsReport) -> Spec:
     titles = {"row": "Source"}
     what = f"Share of the variance of {report.scores.metric}"
     domain = parts.means_domain(points)
-    return rows_chart(
-        points, titles, what, domain=domain, confidence=report.confidence, prefix="v"
-    )
+    return rows_chart(points, titles, what, domain=domain, confidence=report.confidence, prefix="v")
 
 
 def _level_means(report: EffectsReport) -> Spec:
