@@ -64,7 +64,9 @@ def _earlier(results: StoredResults) -> StoredResults | None:
         known = finished_records(results.store, results.name)
     except RagstoneError:
         return None
-    before = [one for one in known if finished and (one.finished or "") < finished]
+    # Two runs may finish in one second.
+    before = [r for r in known if finished and (r.finished or "") <= finished]
+    before = [r for r in before if r != results.record]
     return StoredResults(results.store, before[-1]) if before else None
 
 
