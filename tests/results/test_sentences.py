@@ -73,7 +73,7 @@ def test_nothing_is_claimed_without_data() -> None:
     """There is no claim if there is one system or no common query."""
     alone = Lead("gold", "Match", "a", Summary(0.5, 10))
 
-    assert alone.sentence == "no other system was measured."
+    assert alone.sentence == "there is nothing to compare it with."
     assert replace(alone, runner_up="b").sentence.startswith("no query has a value for both")
 
 

@@ -114,7 +114,7 @@ class Lead:
     def sentence(self) -> str:
         """What the corrected tests say of the best system."""
         if not self.runner_up:
-            return "no other system was measured."
+            return "there is nothing to compare it with."
         if self.pair is None:
             return f"no query has a value for both {self.best} and {self.runner_up}."
         sentences = [self.pair.verdict]
