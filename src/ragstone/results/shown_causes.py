@@ -11,8 +11,8 @@ from ragstone.results.adaptability import MIXED
 from ragstone.results.causes.found import CauseCounts, CauseShare, FoundCauses, causes_of
 from ragstone.results.causes.gains import Gain, gains_of
 from ragstone.results.causes.sought import Unsought, nothing_to_find, unsought
-from ragstone.results.charts.causes import causes_chart, gains_chart
-from ragstone.results.charts.parts import Spec
+from ragstone.results.charts.causes import causes_chart, gain_points, gains_chart
+from ragstone.results.charts.parts import MOST_SERIES, Spec
 from ragstone.results.reader import StoredResults
 from ragstone.results.same_rows import SameRows
 
@@ -60,13 +60,16 @@ def shown_causes(results: StoredResults, same: SameRows) -> ShownCauses | None:
         for one in gains_of(results)
         if same.is_first(one.system, one.setting) and (one.gain or one.missing_trial)
     ]
+    points = gain_points(_mixed(gains))
+    names = dict.fromkeys(point["name"] for point in points)
+    drawn = list(names)[:MOST_SERIES]
     named = {share.cause for one in trials for share in one.shares}
     return ShownCauses(
         trials,
         tuple(gains),
-        len({(one.system, one.setting) for one in _mixed(gains)}),
+        len(names),
         causes_chart("Causes of wrong answers", found, _mixed(counts)),
-        gains_chart("Gains of perfect steps", _mixed(gains)),
+        gains_chart("Gains of perfect steps", [p for p in points if p["name"] in drawn]),
         tuple((cause.name, cause.meaning) for cause in CAUSES if cause.name in named),
         tuple(found.missing.items()),
         tuple(unsought(results)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ragstone.causes.gains import STEPS
@@ -13,7 +13,7 @@ from ragstone.results.causes.gains import Gain
 from ragstone.results.charts import bars, parts
 from ragstone.results.charts.bars import Look, bars_chart
 from ragstone.results.charts.means import rows_chart
-from ragstone.results.charts.parts import MOST_SERIES, Spec
+from ragstone.results.charts.parts import Spec
 
 _JOIN: Final = " \N{MIDDLE DOT} "
 _BLUE, _ORANGE, _GREEN, _PINK, _YELLOW, _SKY, _DARK, _GREY = zip(
@@ -58,27 +58,38 @@ def causes_chart(title: str, found: FoundCauses, counts: Iterable[CauseCounts]) 
     return bars_chart(title, named, looks) if rows else None
 
 
-def gains_chart(title: str, gains: Sequence[Gain], prefix: str = "g") -> Spec | None:
-    """Return a row per step with a point per trial; a gain that is a bound is `at most`."""
-    names = list(dict.fromkeys(map(_name, gains)))[:MOST_SERIES]
-    points = [point for point in _gain_points(gains) if point["name"] in names]
+def gains_chart(title: str, points: Sequence[Spec], prefix: str = "g") -> Spec | None:
+    """Return a row per step with a point per trial; `points` are those of `gain_points`."""
     if not points:
         return None
-    ends = (point[end] for point in points for end in ("low", "high"))
-    domain = parts.fitted_domain([0.0, *ends])
+    low, high = parts.means_domain(points)
     titles = {"row": "Perfect step", "name": "System and setting"}
+    domain = (min(low, 0.0), max(high, 0.0))
     return rows_chart(points, titles, title, domain=domain, prefix=prefix)
 
 
-def _gain_points(gains: Sequence[Gain]) -> Iterator[Spec]:
-    for step in STEPS:
-        for one in (gain for gain in gains if gain.step == step):
-            low, high = one.interval or (one.gain, one.gain)
-            numbers = {"mean": one.gain, "low": low, "high": high, "n": one.n, "failed": 0}
-            known = {"has_interval": one.interval is not None, "bound": one.bound}
-            row = f"{step} (at most)" if one.bound else step
-            yield {"row": row, "name": _name(one), **numbers, **known}
+def gain_points(gains: Iterable[Gain]) -> list[Spec]:
+    """Return the points of gains, in the order of the steps; a gain that is a bound is `at most`.
+
+    A gain of 0 that no trial could change has no point.
+    """
+    return [
+        _gain_point(one)
+        for one in sorted(gains, key=lambda gain: STEPS.index(gain.step))
+        if one.gain or one.missing_trial
+    ]
 
 
-def _name(one: Gain) -> str:
-    return f"{one.system}{_JOIN}{one.setting}"
+def _gain_point(one: Gain) -> Spec:
+    low, high = one.interval or (one.gain, one.gain)
+    return {
+        "row": f"{one.step} (at most)" if one.bound else one.step,
+        "name": f"{one.system}{_JOIN}{one.setting}",
+        "mean": one.gain,
+        "low": low,
+        "high": high,
+        "n": one.n,
+        "failed": 0,
+        "has_interval": one.interval is not None,
+        "bound": one.bound,
+    }

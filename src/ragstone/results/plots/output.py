@@ -18,7 +18,18 @@ from ragstone.results.plots.table import NOT_CHARTS, PLOTS, find_plot, make_char
 
 _PAGES: Final = {".html", ".htm"}
 _DRAWING: Final = frozenset(
-    {"series", "place", "start", "middle", "end", "strength", "above", "segment", "shown"}
+    {
+        "series",
+        "place",
+        "start",
+        "middle",
+        "end",
+        "strength",
+        "above",
+        "segment",
+        "shown",
+        "pattern",
+    }
 )
 """Fields of a chart's data that say where a mark is, and no fact."""
 
