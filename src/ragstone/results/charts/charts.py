@@ -210,7 +210,8 @@ def scan_chart(table: ScanTable) -> Spec:
     encoding = spec["layer"][-1]["encoding"]
     ring = {
         "transform": [{"filter": "datum.best"}],
-        "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "opacity": 1},
+        "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "opacity": 1}
+        | {"aria": False},
         "encoding": {channel: encoding[channel] for channel in ("x", "y", "color")},
     }
     return spec | {"layer": [*spec["layer"], ring]}

@@ -74,8 +74,18 @@ def _layers(points: Sequence[HistoryPoint], keys: dict[str, str], runs: int) -> 
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**on_line, **segments}}
     means_only = {"transform": [{"filter": "!datum.mark"}]}
     marks_only = {"transform": [{"filter": "datum.mark"}]}
+    # The description names the changes; a group of marks without any has no name of its own.
     change = {"type": "rule", "strokeDash": [4, 3], "color": parts.INK, "opacity": 0.6}
-    text = {"type": "text", "angle": 270, "align": "right", "dy": -6, "y": 0, "fontSize": 11}
+    change |= {"aria": False}
+    text = {
+        "type": "text",
+        "aria": False,
+        "angle": 270,
+        "align": "right",
+        "dy": -6,
+        "y": 0,
+        "fontSize": 11,
+    }
     return [
         {**marks_only, "mark": change, "encoding": {"x": x}},
         {**marks_only, "mark": text, "encoding": {"x": x, "text": {"field": "mark"}}},
