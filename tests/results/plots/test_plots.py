@@ -90,6 +90,14 @@ def test_the_first_series_are_drawn_with_a_note(tmp_path: Path) -> None:
     assert {row["name"][:2] for row in rows_of(next(iter(only.charts.values())))} == {"s1"}
 
 
+def test_a_note_stands_once(tmp_path: Path) -> None:
+    """Charts with the same number of series share a note."""
+    results = made_results(tmp_path, systems=[f"s{n}" for n in range(5)])
+    plot = draw(PlotRequest("causes", JoinedResults.of([results, results])))
+    assert len(plot.charts) > 1
+    assert plot.notes == ("8 of 10 series are drawn, the first ones; choose with --where",)
+
+
 @pytest.mark.parametrize("written", ["7B", "x=", "x=many", "x=-1", "x=inf"])
 def test_a_size_is_a_positive_number(written: str) -> None:
     """An error names the form."""

@@ -9,7 +9,7 @@ from ragstone.errors import ConfigError
 from ragstone.results.charts import parts
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.means import rows_chart
-from ragstone.results.charts.parts import Spec
+from ragstone.results.charts.parts import MOST_SERIES, Spec
 from ragstone.results.charts.scatter import scatter_chart
 from ragstone.results.plots.request import (
     JOIN,
@@ -122,6 +122,10 @@ def metric_vs_judge(request: PlotRequest) -> Charts:
             f"no trial has another metric beside {against}",
             "add an answer metric to `metrics:`, such as Match",
         )
+    if len({cell["column"] for cell in cells}) > MOST_SERIES:
+        # Cells of more columns are too narrow for their numbers.
+        turned = ({"row": cell["column"], "column": cell["row"]} for cell in cells)
+        cells = [cell | names for cell, names in zip(cells, turned, strict=True)]
     what = f"Kendall's tau of metrics with {against}, with 95 % intervals"
     yield f"Kendall's tau with {against}", heat_map(what, cells, low=0, high=1)
 

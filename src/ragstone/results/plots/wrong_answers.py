@@ -75,7 +75,7 @@ def _experiments(request: PlotRequest) -> Iterator[tuple[str, StoredResults]]:
 
 
 def _shares(found: FoundCauses, trials: list[tuple[str, str]]) -> list[Spec]:
-    order: list[str] = [cause.name for cause in CAUSES]
+    order = [cause.name.replace("_", " ") for cause in CAUSES]
     wrong = {(one.system, one.setting): one.wrong for one in found.counts}
     points: list[Spec] = []
     for one in found.shares:
@@ -85,5 +85,7 @@ def _shares(found: FoundCauses, trials: list[tuple[str, str]]) -> list[Spec]:
         low, high = one.interval or (one.share, one.share)
         numbers = {"mean": one.share, "low": low, "high": high, "count": one.n}
         known = {"n": wrong[trial], "failed": 0, "has_interval": one.interval is not None}
-        points.append({"row": one.cause, "name": JOIN.join(trial), **numbers, **known})
+        points.append(
+            {"row": one.cause.replace("_", " "), "name": JOIN.join(trial), **numbers, **known}
+        )
     return sorted(points, key=lambda point: order.index(point["row"]))
