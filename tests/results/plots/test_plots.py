@@ -90,6 +90,18 @@ def test_the_first_series_are_drawn_with_a_note(tmp_path: Path) -> None:
     assert {row["name"][:2] for row in rows_of(next(iter(only.charts.values())))} == {"s1"}
 
 
+def test_many_columns_become_rows(tmp_path: Path) -> None:
+    """Correlations of more trials than a heat map has room for have a row per trial."""
+    for systems, turned in ((2, False), (3, True)):
+        names = [f"s{n}" for n in range(systems)]
+        results = made_results(tmp_path / str(systems), queries=40, systems=names)
+        request = PlotRequest("metric-vs-judge", JoinedResults.of([results]), metrics=("Match",))
+        (spec,) = draw(request).charts.values()
+        rows = rows_of(spec)
+        assert len(rows) == systems * 4
+        assert {row["column" if turned else "row"] for row in rows} == {"F1 with Match"}
+
+
 def test_a_note_stands_once(tmp_path: Path) -> None:
     """Charts with the same number of series share a note."""
     results = made_results(tmp_path, systems=[f"s{n}" for n in range(5)])
