@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import TypeAlias
 
@@ -72,7 +73,7 @@ def test_charts_are_drawn_and_described(chromium: str, plain: Path) -> None:
     """Every chart has a label and visible marks."""
 
     async def act(page: Page) -> None:
-        assert await page.run(CHARTS) == 6
+        assert await page.run(CHARTS) == 8
         labels = await page.run(
             "[...document.querySelectorAll('.chart svg')]"
             ".map((svg) => svg.closest('[aria-label]')?.getAttribute('aria-label'))"
@@ -195,6 +196,58 @@ def test_nothing_is_cut_at_any_width(chromium: str, hostile: Path, width: int) -
         assert not await page.run(TOO_WIDE)
 
     visit(chromium, hostile, act)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(chromium: str, hostile: Path, width: int, scheme: str) -> None:
+    """The report has no violation of the rules of accessibility, with any text."""
+    axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+
+    async def act(page: Page) -> None:
+        await page.prefer(scheme)
+        await page.resize(width)
+        await page.run(f"{axe};0")
+        assert await page.run("axe.run().then((found) => found.violations)") == []
+
+    visit(chromium, hostile, act)
+
+
+def test_tables_fit_the_page(chromium: str, plain: Path) -> None:
+    """On a phone rows are stacked, each value beside its heading; a wide page has their columns."""
+    scrolling = (
+        "[...document.querySelectorAll('.scroll')]"
+        ".filter((place) => place.scrollWidth > place.clientWidth + 1).length"
+    )
+    cell = "document.querySelector('#leaderboard td.number')"
+    label = f"getComputedStyle({cell}, '::before').content"
+
+    async def act(page: Page) -> None:
+        await page.resize(1280)
+        assert await page.run(f"getComputedStyle({cell}).display") == "table-cell"
+        assert await page.run(scrolling) == 0
+        await page.resize(390)
+        assert await page.run(scrolling) == 0
+        assert await page.run(label) == '"Rank by Match"'
+        await page.run("document.querySelector('#leaderboard thead button').click()")
+        head = "document.querySelector('#leaderboard th[aria-sort]').textContent"
+        assert await page.run(head) == "System"
+
+    visit(chromium, plain, act)
+
+
+def test_a_wide_table_says_that_it_scrolls(chromium: str, plain: Path) -> None:
+    """A table that is wider than its place has a hint."""
+    hint = "getComputedStyle(document.querySelector('#retrieval .scroll'), '::before').content"
+
+    async def act(page: Page) -> None:
+        await page.resize(1280)
+        assert await page.run(hint) == "none"
+        await page.resize(720)
+        await page.until("document.querySelector('#retrieval .overflows')")
+        assert "scroll this table" in await page.run(hint)
+
+    visit(chromium, plain, act)
 
 
 def test_hostile_text_runs_nothing(chromium: str, hostile: Path) -> None:

@@ -69,6 +69,7 @@ def test_the_leaderboard_has_the_means_of_the_tables(made: StoredResults) -> Non
     [
         ["adaptability"],
         ["causes"],
+        ["gains"],
         ["gain-by-dataset"],
         ["history"],
         ["mirage-3"],
@@ -97,10 +98,11 @@ def test_plots_are_drawn_as_files(made: StoredResults, arguments: list[str]) -> 
 def test_hostile_texts_are_drawn(tmp_path: Path) -> None:
     """Names and labels from outside do not break a picture or a page."""
     made_results(tmp_path / "store", queries=12, systems=[HOSTILE[0], HOSTILE[5]], texts=HOSTILE)
-    for suffix in ("svg", "png", "html"):
-        plot("leaderboard", "store", "-o", f"x.{suffix}")
-        assert Path(f"x.{suffix}").stat().st_size > 1000
-    assert "<script>document.title" not in Path("x.html").read_text(encoding="utf-8")
+    for name in ("leaderboard", "adaptability", "causes", "gains", "history", "mtrag-2"):
+        for suffix in ("svg", "png", "html"):
+            plot(name, "store", "-o", f"x.{suffix}")
+            assert Path(f"x.{suffix}").stat().st_size > 1000
+        assert "<script>document.title" not in Path("x.html").read_text(encoding="utf-8")
 
 
 def test_passages_tell_where_more_of_them_harm() -> None:

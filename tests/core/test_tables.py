@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ragstone.core.tables import TextTable
+from ragstone.core.tables import TextTable, to_markdown
 from ragstone.errors import MissingDependency
 from ragstone.evaluation.score_files import evaluate_answers
 from ragstone.statistics.summary import summarise
@@ -29,6 +29,12 @@ def test_texts_in_a_table_are_escaped() -> None:
 
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 4
+
+
+def test_the_lines_of_a_paragraph_stay_lines_in_markdown() -> None:
+    """A backslash at its end breaks a line; a table is apart."""
+    text = to_markdown(["Two data sets\nn = 40 | <b>", TextTable(["a"], [["b"]])])
+    assert text.startswith("Two data sets\\\nn = 40 \\| &lt;b>\n\n| a")
 
 
 def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:

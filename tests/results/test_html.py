@@ -180,7 +180,7 @@ def test_retrieval_alone_makes_a_report(tmp_path: Path) -> None:
     reader = _read(write_report(made_results(tmp_path / "s", settings=()), tmp_path / "r.html"))
     sections = {held.get("id") for tag, held in reader.tags if tag == "section"}
 
-    assert sections == {"retrieval", "queries", "reading", "record"}
+    assert sections == {*("retrieval", "changes", "populations", "queries", "reading", "record")}
 
 
 def test_a_report_is_replaced_in_one_piece(tmp_path: Path) -> None:

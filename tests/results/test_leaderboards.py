@@ -64,7 +64,7 @@ def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
 
     assert not any(leaderboard(results)[0].best.values())
     assert leads(results)[0].pair is None
-    assert leads(results)[0].sentence == "no other system was measured."
+    assert leads(results)[0].sentence == "there is nothing to compare it with."
 
 
 def test_parts_of_a_bar_sum_to_one(results: StoredResults) -> None:

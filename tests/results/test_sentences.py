@@ -73,7 +73,7 @@ def test_nothing_is_claimed_without_data() -> None:
     """There is no claim if there is one system or no common query."""
     alone = Lead("gold", "Match", "a", Summary(0.5, 10))
 
-    assert alone.sentence == "no other system was measured."
+    assert alone.sentence == "there is nothing to compare it with."
     assert replace(alone, runner_up="b").sentence.startswith("no query has a value for both")
 
 
@@ -81,7 +81,7 @@ def test_many_systems_do_not_flood_the_summary(tmp_path: Path) -> None:
     """The number of gain sentences is limited."""
     results = made_results(tmp_path, systems=[f"s{n}" for n in range(9)])
 
-    assert len(gain_sentences(results)) == limits.MAX_GAIN_SENTENCES
+    assert len(gain_sentences(results, results.systems)) == limits.MAX_GAIN_SENTENCES
 
 
 def test_the_first_sentence_says_what_was_learnt(tmp_path: Path) -> None:

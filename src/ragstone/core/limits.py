@@ -224,6 +224,8 @@ REPORT_QUERIES: Final = 500
 SHOWN_HOPS: Final = 20
 """Hops, and numbers of search calls, with a row of their own; few systems search more often."""
 RISK_POINTS: Final = 100  # Points of a curve of risk against coverage in JSON and in a chart.
+REPORT_OPEN_ROWS: Final = 24  # Rows of a table that is open at first in a report.
+REPORT_OPEN_CELLS: Final = 120  # Cells of a table by label that is open at first in a report.
 REPORT_CONVERSATIONS: Final = 50  # Conversations in a report, the worst first.
 SHOWN_RANKS: Final = 10  # Passages of a ranking on a query's page and in the terminal.
 STORED_RANKS: Final = 5

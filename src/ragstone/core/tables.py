@@ -57,17 +57,19 @@ class TextTable:
 
 
 def to_markdown(parts: Iterable[str | TextTable]) -> str:
-    r"""Return paragraphs and tables as GitHub's Markdown.
+    r"""Return paragraphs and tables as GitHub's Markdown; the lines of a paragraph stay lines.
 
-    >>> print(to_markdown(["Read <this>.", TextTable(["a"], [["x|y"]])]))
-    Read &lt;this>.
+    >>> print(to_markdown(["Read <this>.\nThen:", TextTable(["a"], [["x|y"]])]))
+    Read &lt;this>.\
+    Then:
     <BLANKLINE>
     | a    |
     |------|
     | x\|y |
     """
     return "\n\n".join(
-        _escaped(part) if isinstance(part, str) else part.markdown() for part in parts
+        "\\\n".join(map(_escaped, part.splitlines())) if isinstance(part, str) else part.markdown()
+        for part in parts
     )
 
 

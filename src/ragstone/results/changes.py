@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ragstone.core import limits
 from ragstone.core.component import TEMPLATE_FIELD
 from ragstone.core.fingerprint import fingerprint
-from ragstone.evaluation.answered import AnswerEvidence
+from ragstone.evaluation.answered import Answered, AnswerEvidence
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import Record
 from ragstone.results.scored_rows import TrialResults
@@ -33,6 +34,21 @@ def answer_evidence(results: StoredResults, system: str, setting: str) -> Answer
             }
         ),
     )
+
+
+def answered_texts(results: StoredResults, system: str, setting: str) -> Answered:
+    """Return the texts of one system; without answers the first ranks are its passages."""
+    trials = [t for t in results.trials if (t.system, t.setting) == (system, setting)]
+    ranked = {
+        q: tuple(ranking.passage_ids[: limits.SHOWN_RANKS])
+        for run in results.rankings
+        if run.system == system and not trials
+        for q, ranking in run.rankings.items()
+    }
+    contexts = {q: c.passage_ids for t in trials for q, c in t.contexts.items()}
+    predictions = {q: p for trial in trials for q, p in trial.predictions.items()}
+    evidence = answer_evidence(results, system, setting)
+    return Answered(results.all_queries, predictions, contexts or ranked, evidence)
 
 
 def _component(record: Record, system: str) -> Mapping[str, Any]:

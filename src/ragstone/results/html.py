@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
+from ragstone.causes.changes import CHANGES
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
 from ragstone.results import leaderboards, population, usage
@@ -16,9 +17,10 @@ from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.confidence import confidence_rows
 from ragstone.results.conversation_page import dialogues
+from ragstone.results.failure_classes import failure_classes
 from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions
 from ragstone.results.hops import hop_trials
-from ragstone.results.lesson import lesson
+from ragstone.results.lesson import lesson, main_lead, verdict_sentence
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.page import asset, render_page
 from ragstone.results.passport import make_passport
@@ -27,13 +29,14 @@ from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
+from ragstone.results.same_rows import SameRows, distinct_board, same_rows
 from ragstone.results.setting_pairs import setting_pairs
+from ragstone.results.shown_causes import ShownCauses, shown_causes
+from ragstone.results.shown_changes import shown_changes
 from ragstone.results.variance import sources, variance_rows
 from ragstone.results.verdict import planned_analysis, verdict_lines, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
-from ragstone.results.wording import (
-    RETRIES,
-)
+from ragstone.results.wording import RETRIES
 
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
 """The scripts of the report, in the order in which they run."""
@@ -54,8 +57,9 @@ def write_report(
 
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
-    scans = scan_tables(results)
-    drawn, used = _charts(results, scans), usage.usage_rows(results)
+    scans, same = scan_tables(results), same_rows(results)
+    causes = shown_causes(results, same)
+    drawn = _charts(results, scans, same, causes)
     scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(asset, SCRIPTS)]
     return render_page(
         "report.html",
@@ -63,46 +67,91 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
         scripts,
         results=results,
         record=results.record,
-        boards=leaderboards.leaderboard(results),
-        retrieval=leaderboards.retrieval_board(results),
-        shares=results.adaptability,
-        refusals=refusal_rows(results),
-        hops=hop_trials(results),
-        confidence=confidence_rows(results),
-        figures=figure_table(results),
-        prompts=shown_prompts(results.record),
-        variance=(variance := variance_rows(results)),
-        variance_sources=sources(variance),
-        usage=used,
-        statuses=usage.shown_statuses(used),
-        warnings=leaderboards.warnings(results),
-        remarks=remarks(results),
-        analysis=planned_analysis(results),
-        verdicts=verdict_lines(results),
-        exploratory=[one.sentence for one in verdicts(results) if one.exploratory],
-        populations=_populations(results),
-        overall=OVERALL,
-        retries=RETRIES,
-        asked=usage.calls_lines(results),
-        leads=leaderboards.leads(results),
-        retrieval_lead=leaderboards.retrieval_lead(results),
-        lesson=lesson(results),
-        gains=gain_sentences(results),
+        same=same,
+        shown_once=set(same.shown),
+        causes=causes,
+        scans=scans,
         charts=drawn,
-        definitions=metric_definitions(
+        open_rows=limits.REPORT_OPEN_ROWS,
+        open_cells=limits.REPORT_OPEN_CELLS,
+        changes_shown=limits.REPORT_FLIPPED_QUERIES,
+        change_meanings=CHANGES,
+        retries=RETRIES,
+        overall=OVERALL,
+        adaptability_terms=ADAPTABILITY,
+        pages=query_pages(results, queries),
+        **_boards(results, same),
+        **_trials(results, same),
+        **_texts(results, same),
+        **_tables(results),
+    )
+
+
+def _boards(results: StoredResults, same: SameRows) -> dict[str, Any]:
+    """Return the boards, their best systems, and what follows from the best one of all."""
+    boards = [distinct_board(results, one, same) for one in leaderboards.leaderboard(results)]
+    retrieval = leaderboards.retrieval_board(results)
+    retrieval = retrieval and distinct_board(results, retrieval, same)
+    leads = [lead for one in boards if (lead := leaderboards.lead_of(results, one))]
+    retrieval_lead = leaderboards.lead_of(results, retrieval) if retrieval else None
+    lead = main_lead(leads) or retrieval_lead
+    return {
+        "boards": boards,
+        "retrieval": retrieval,
+        "leads": leads,
+        "retrieval_lead": retrieval_lead,
+        "verdict": verdict_sentence(results, lead),
+        "changes": shown_changes(results, lead),
+    }
+
+
+def _trials(results: StoredResults, same: SameRows) -> dict[str, Any]:
+    """Return the tables with a row per trial; answers that systems share have one row."""
+    used = _once(usage.usage_rows(results), same)
+    return {
+        "shares": _once(results.adaptability, same),
+        "refusals": _once(refusal_rows(results), same),
+        "hops": _once(hop_trials(results), same),
+        "confidence": _once(confidence_rows(results), same),
+        "variance": (variance := _once(variance_rows(results), same)),
+        "variance_sources": sources(variance),
+        "failures": failure_classes(results, same),
+        "usage": used,
+        "statuses": usage.shown_statuses(used),
+    }
+
+
+def _texts(results: StoredResults, same: SameRows) -> dict[str, Any]:
+    """Return sentences and definitions."""
+    return {
+        "warnings": leaderboards.warnings(results),
+        "remarks": remarks(results),
+        "analysis": planned_analysis(results),
+        "verdicts": verdict_lines(results),
+        "exploratory": [one.sentence for one in verdicts(results) if one.exploratory],
+        "lesson": lesson(results),
+        "gains": gain_sentences(results, same.distinct(results)),
+        "asked": usage.calls_lines(results),
+        "definitions": metric_definitions(
             results.record.metric(cell.metric)
             for cell in (*results.answer_cells, *results.ranking_cells)
         ),
-        adaptability_terms=ADAPTABILITY,
-        pages=query_pages(results, queries),
-        by_label=label_tables(results),
-        collections=collection_tables(results),
-        attacks=attack_tables(results),
-        setting_pairs=setting_pairs(results),
-        scans=scans,
-        dialogues=dialogues(results) if results.trials else (),
-        passport=make_passport(results),
-    )
+    }
+
+
+def _tables(results: StoredResults) -> dict[str, Any]:
+    """Return the other tables and lists."""
+    return {
+        "figures": figure_table(results),
+        "prompts": shown_prompts(results.record),
+        "populations": _populations(results),
+        "by_label": label_tables(results),
+        "collections": collection_tables(results),
+        "attacks": attack_tables(results),
+        "setting_pairs": setting_pairs(results),
+        "dialogues": dialogues(results) if results.trials else (),
+        "passport": make_passport(results),
+    }
 
 
 def chart_page(name: str, **values: Any) -> str:
@@ -111,18 +160,40 @@ def chart_page(name: str, **values: Any) -> str:
     return render_page(f"{name}.html", asset("report.css"), scripts, **values)
 
 
+class _OfTrial(Protocol):
+    @property
+    def system(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+
+
+_Row = TypeVar("_Row", bound=_OfTrial)
+
+
+def _once(rows: Iterable[_Row], same: SameRows) -> list[_Row]:
+    return [row for row in rows if same.is_first(row.system, row.setting)]
+
+
 def _populations(results: StoredResults) -> dict[str, Any]:
     return {
         "answered": population.answered(results),
         "ranked": population.ranked(results),
         "adaptability": population.adaptability(results),
         "lines": population.adaptability_lines(results),
+        "rows": population.table_populations(results),
     }
 
 
-def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:
+def _charts(
+    results: StoredResults,
+    scans: Sequence[ScanTable],
+    same: SameRows,
+    causes: ShownCauses | None,
+) -> dict[str, Any]:
     drawn = {
-        "answers": charts.answers_chart(results),
+        "answers": charts.answers_chart(results, same),
+        "causes": causes and causes.chart,
+        "gains": causes and causes.gain_chart,
         "shares": charts.adaptability_chart(results),
         "refusals": charts.refusals_chart(results),
         "hops": charts.budget_chart(results),

@@ -114,7 +114,7 @@ class Lead:
     def sentence(self) -> str:
         """What the corrected tests say of the best system."""
         if not self.runner_up:
-            return "no other system was measured."
+            return "there is nothing to compare it with."
         if self.pair is None:
             return f"no query has a value for both {self.best} and {self.runner_up}."
         sentences = [self.pair.verdict]
@@ -164,17 +164,18 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
 
 def leads(results: StoredResults) -> list[Lead]:
     """Return the best system under each setting by the headline metric."""
-    found = (_lead(results, board) for board in leaderboard(results))
+    found = (lead_of(results, board) for board in leaderboard(results))
     return [lead for lead in found if lead is not None]
 
 
 def retrieval_lead(results: StoredResults) -> Lead | None:
     """Return the best retrieval by the headline, nDCG@10, or the first ranking metric."""
     board = retrieval_board(results)
-    return _lead(results, board) if board else None
+    return lead_of(results, board) if board else None
 
 
-def _lead(results: StoredResults, board: Board) -> Lead | None:
+def lead_of(results: StoredResults, board: Board) -> Lead | None:
+    """Return the best system of a board by its headline metric; None without ranks."""
     if board.headline is None or not board.ranks:
         return None
     first, *others = board.ranks

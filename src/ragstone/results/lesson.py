@@ -11,6 +11,8 @@ from ragstone.statistics.paired import paired_summary
 from ragstone.statistics.summary import clusters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragstone.results.leaderboards import Lead
     from ragstone.results.oracle import ContextGain
     from ragstone.results.reader import StoredResults
@@ -28,6 +30,35 @@ def lesson(results: StoredResults) -> str:
         return _gold_sentence(results, max(gains, key=lambda gain: gain.mean))
     found = [*leads(results), retrieval_lead(results)]
     return next((_lead_sentence(results, lead) for lead in found if lead), "")
+
+
+def main_lead(leads: Sequence[Lead]) -> Lead | None:
+    """Return the lead that decides between systems: of retrieved passages if there is one.
+
+    Otherwise it is that of the last setting, because `none` and gold context come first.
+    """
+    retrieved = (lead for lead in leads if lead.setting.startswith("retrieved"))
+    return next(retrieved, leads[-1] if leads else None)
+
+
+def verdict_sentence(results: StoredResults, lead: Lead | None) -> str:
+    """Return whether a system is shown to be best, with its mean; "" without any mean."""
+    if lead is None:
+        return ""
+    found, best = lead.summary, lead.best
+    where = f" under {lead.setting}" if lead.setting else " of retrieval"
+    failed = f", {found.failed} of them failed" if found.failed else ""
+    mean = f"{lead.metric} {number(found.mean)}{interval_text(found.interval)}"
+    measured = f"{mean}{where} on {found.n} queries{failed}"
+    if not lead.runner_up:
+        return f"{best} has {measured}."
+    if not lead.tied:
+        others = "every other system" if len(results.systems) > 2 else lead.runner_up  # noqa: PLR2004
+        return f"{best} is shown to be better than {others}: {measured}."
+    one = len(lead.tied) == 1
+    rest = lead.tied[0] if one else f"{len(lead.tied)} other systems"
+    told = f"{rest} {'is' if one else 'are'} not told apart from it"
+    return f"No system is shown to be best: {best} has {measured}, and {told}."
 
 
 def _gold_sentence(results: StoredResults, gain: ContextGain) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -100,9 +100,10 @@ def right_answers(results: StoredResults, trial: TrialResults) -> dict[str, floa
     return {q: label for q, label in labels if label is not None and q not in absent}
 
 
-def gain_sentences(results: StoredResults) -> list[str]:
-    """Return the effect of gold context over no context, for the systems with the best means."""
-    gains, oracle = context_gains(results), results.record.oracle
+def gain_sentences(results: StoredResults, systems: Collection[str]) -> list[str]:
+    """Return the effect of gold context over no context, for the best of some systems."""
+    gains = [gain for gain in context_gains(results) if gain.system in systems]
+    oracle = results.record.oracle
     gold = "gold context" if oracle == "gold" else f"gold context ({oracle})"
     best = sorted(gains, key=lambda gain: -gain.mean)[: limits.MAX_GAIN_SENTENCES]
     return [

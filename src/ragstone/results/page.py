@@ -23,6 +23,7 @@ from ragstone.results.wording import (
     not_applicable_text,
     number,
     seconds,
+    signed_interval,
     trusted_text,
 )
 from ragstone.version import __version__
@@ -79,6 +80,8 @@ def _environment() -> Environment:
         "number": number,
         "interval": lambda value: interval_text(value).strip(),
         "count": count,
+        "difference": lambda value: signed_interval(value, None),
+        "differences": lambda ends: signed_interval(None, ends).strip(),
         "seconds": seconds,
         "moment": _moment,
         "meaning": setting_meaning,

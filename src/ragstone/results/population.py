@@ -78,9 +78,14 @@ def adaptability_lines(results: StoredResults) -> list[str]:
 
 def populations(results: StoredResults) -> dict[str, dict[str, Any]]:
     """Return table -> its population as plain data."""
+    return {name: asdict(one) for name, one in table_populations(results).items()}
+
+
+def table_populations(results: StoredResults) -> dict[str, TablePopulation]:
+    """Return table -> its population, for the tables that the results have."""
     found = {
         "leaderboard": answered(results) if results.trials else None,
         "retrieval": ranked(results) if results.rankings else None,
         "adaptability": adaptability(results) if results.adaptability else None,
     }
-    return {name: asdict(one) for name, one in found.items() if one is not None}
+    return {name: one for name, one in found.items() if one is not None}

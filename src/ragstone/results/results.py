@@ -9,16 +9,14 @@ from typing import Any
 
 from arro3.core import Table
 
-from ragstone.core import limits
 from ragstone.core.component import component_error
 from ragstone.core.registry import create
 from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, scores_to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
-from ragstone.evaluation.answered import Answered
 from ragstone.evaluation.evaluation import Evaluation
-from ragstone.results.changes import answer_evidence
+from ragstone.results.changes import answered_texts
 from ragstone.results.html import write_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.lesson import lesson
@@ -96,24 +94,9 @@ class Results(Tabular, StoredResults):
             scales={cell.metric: self.record.scale(cell.metric) for cell in cells},
             corpus_digest=self.record.data.corpus_digest,
             gold_answers={q: query.gold_answers for q, query in self.all_queries.items()},
-            answered=self._answered(system, setting),
+            answered=answered_texts(self, system, setting),
             headline=self.record.headline,
         )
-
-    def _answered(self, system: str, setting: str) -> Answered:
-        """Return the texts of one system; without answers the first ranks are its passages."""
-        trials = [t for t in self.trials if (t.system, t.setting) == (system, setting)]
-        most = limits.SHOWN_RANKS
-        ranked = {
-            q: tuple(ranking.passage_ids[:most])
-            for run in self.rankings
-            if run.system == system and not trials
-            for q, ranking in run.rankings.items()
-        }
-        contexts = {q: c.passage_ids for t in trials for q, c in t.contexts.items()}
-        predictions = {q: p for trial in trials for q, p in trial.predictions.items()}
-        evidence = answer_evidence(self, system, setting)
-        return Answered(self.all_queries, predictions, contexts or ranked, evidence)
 
     def _tables(self) -> Iterator[tuple[str, str, Table]]:
         """Yield system, setting and each of their SCORES tables."""

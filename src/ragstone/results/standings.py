@@ -7,7 +7,7 @@ harder to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
@@ -35,6 +35,11 @@ class Standing:
     """System -> place, best mean first."""
     pairs: Mapping[frozenset[str], SystemPair]
     """Two systems -> their comparison; an interval only by the headline metric."""
+
+    def among(self, systems: Collection[str]) -> dict[str, Place]:
+        """Return the places of some of the systems among each other, by the same tests."""
+        kept = [system for system in self.places if system in systems]
+        return places(kept, _better(p for p in self.pairs.values() if {p.a, p.b} <= set(kept)))
 
     def outcome(self, system: str, other: str) -> str:
         """Return whether a system is better or worse than another one, or undecided."""
@@ -113,12 +118,7 @@ class _Tests:
                 )
                 for a, b, gap in found
             }
-            better = [
-                (p.b, p.a) if p.outcome == "better" else (p.a, p.b)
-                for p in pairs.values()
-                if p.significant
-            ]
-            ranked = places([cell.system for cell in board], better)
+            ranked = places([cell.system for cell in board], _better(pairs.values()))
             yield Standing(setting, metric, headline, ranked, pairs)
 
     def _gaps(
@@ -139,3 +139,9 @@ class _Tests:
             found = difference_between(scores[other], scores[best], scale, self.clusters, **options)
             if found is not None:
                 yield other, best, found
+
+
+def _better(pairs: Iterable[SystemPair]) -> list[tuple[str, str]]:
+    """Return the better and the worse system of each significant pair."""
+    shown = (pair for pair in pairs if pair.significant)
+    return [(p.b, p.a) if p.outcome == "better" else (p.a, p.b) for p in shown]

@@ -20,6 +20,9 @@ RETRIES: Final = (
 )
 STATUS_TITLES: Final[Mapping[str, str]] = {"tool_calls": "tool calls"}
 """Status of an answer -> the header of its column, if it is not the status itself."""
+_OF_ONE_CALL: Final = re.compile(
+    r" \(\d+ attempts in \d+ s\)$| \(query '.*'\)(?=; traceback)|; traceback: .*"
+)
 TITLES: Final[Mapping[str, str]] = {
     "form": "form queries",
     "retrieve": "retrieve",
@@ -188,11 +191,13 @@ def plain_reason(reason: str) -> str:
     'HTTP 500'
     >>> plain_reason("timeout (2 attempts in 9 s)")
     'timeout'
+    >>> plain_reason("A raised KeyError: 3 in a.py, line 9 (query 'q 1'); traceback: /s/errors.log")
+    'A raised KeyError: 3 in a.py, line 9'
     """
     refused = re.search(r" refused with (\d{3})\b", reason)
     if refused:
         return f"HTTP {refused[1]}"
-    return shorten(re.sub(r" \(\d+ attempts in \d+ s\)$", "", reason), limits.REASON_CHARACTERS)
+    return shorten(_OF_ONE_CALL.sub("", reason), limits.REASON_CHARACTERS)
 
 
 def shorten(text: str, width: int) -> str:

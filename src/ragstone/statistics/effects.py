@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -85,6 +85,17 @@ class Effects:
     aliased: tuple[tuple[str, ...], ...]
     """Factors and interactions that these cells cannot tell from others."""
     components: Components = field(repr=False)
+    method: Method
+    confidence: float
+
+
+class EffectOptions(TypedDict, total=False):
+    """The options of `effects`, for functions that pass them on."""
+
+    method: Method
+    confidence: float
+    resamples: int
+    seed: int
 
 
 def effects(
@@ -141,6 +152,8 @@ def effects(
         means=tuple(level_means(design, terms, cells, DATA, confidence)),
         aliased=terms.aliased,
         components=components,
+        method=method,
+        confidence=confidence,
     )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from ragstone.components.metrics.parse import split_cutoff
 from ragstone.core import limits
 from ragstone.results.by_label import label_table, labels_of
-from ragstone.results.charts.bars import bars_chart
+from ragstone.results.charts import parts
+from ragstone.results.charts.bars import PATTERNS, Look, bars_chart
 from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
 from ragstone.results.charts.reliability import reliability_chart
@@ -18,6 +19,7 @@ from ragstone.results.hops import hop_trials
 from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
+from ragstone.results.same_rows import SameRows
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.weight_scan import LabelScan
 
@@ -25,19 +27,24 @@ _ON_PART: Final = {"acceptability": ON_STRONG, "misinterpretation": ON_STRONG, "
 """Colour of the text on a part; on the other parts it is `--on-pale`."""
 
 
-def answers_chart(results: StoredResults) -> Spec | None:
-    """Return the chart of the correctness metric: a row per system, a colour per setting."""
+def answers_chart(results: StoredResults, same: SameRows | None = None) -> Spec | None:
+    """Return the chart of the correctness metric: a row per system, a colour per setting.
+
+    With `same`, answers that systems share are drawn for the first of them.
+    """
     metric = results.record.answer_metric
     points = [
         {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
         for row in board.rows
         if row.mean(metric) is not None
+        and (same is None or same.is_first(row.system, board.setting))
     ]
     if not points:
         return None
     titles = {"row": "System", "name": "Setting"}
-    return rows_chart(points, titles, f"Mean {metric} of each system under each setting")
+    what = f"Mean {metric} of each system under each setting"
+    return rows_chart(points, titles, what, domain=parts.means_domain(points))
 
 
 def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
@@ -65,7 +72,9 @@ def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
     ]
     if points:
         titles = {"row": "Metric", "name": "System"}
-        charts.append((", ".join(single), rows_chart(points, titles, "Ranking metrics")))
+        domain = parts.means_domain(points)
+        chart = rows_chart(points, titles, "Ranking metrics", domain=domain)
+        charts.append((", ".join(single), chart))
     return charts
 
 
@@ -80,12 +89,12 @@ def adaptability_chart(results: StoredResults) -> Spec | None:
     }
     if not rows:
         return None
-    colours = {
-        name: (f"var(--part-{key})", _ON_PART.get(key, "var(--on-pale)"))
-        for key, (name, _) in PART_NAMES.items()
+    looks = {
+        name: Look(f"var(--part-{key})", _ON_PART.get(key, "var(--on-pale)"), pattern)
+        for (key, (name, _)), pattern in zip(PART_NAMES.items(), PATTERNS, strict=False)
         if any(name in counts for counts in rows.values())
     }
-    return bars_chart("Adaptability to context", rows, colours)
+    return bars_chart("Adaptability to context", rows, looks)
 
 
 def refusals_chart(results: StoredResults) -> Spec | None:
@@ -113,7 +122,8 @@ def budget_chart(results: StoredResults) -> Spec | None:
     ]
     title = "search calls allowed"
     what = f"Share of right answers ({results.correctness}) by search calls allowed"
-    return lines_chart(points, "calls", ticks, what, title=title) if points else None
+    domain = parts.means_domain(points)
+    return lines_chart(points, "calls", ticks, what, title=title, domain=domain) if points else None
 
 
 def confidence_chart(results: StoredResults) -> Spec | None:
@@ -141,7 +151,8 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
         for place, (_, metric) in enumerate(members)
         for point in _points(board, metric, [system])
     ]
-    return lines_chart(points, "metric", [k for k, _ in members], f"{name} by cutoff", title="k")
+    ticks, domain = [k for k, _ in members], parts.means_domain(points)
+    return lines_chart(points, "metric", ticks, f"{name} by cutoff", title="k", domain=domain)
 
 
 def turns_chart(results: StoredResults) -> Spec | None:
@@ -158,7 +169,8 @@ def turns_chart(results: StoredResults) -> Spec | None:
         if column in cells and cells[column].mean is not None
     ]
     turns = [int(turn) for turn, _ in table.rows if turn.isdigit()]
-    return lines_chart(points, "turn", turns, f"Mean {metric} by turn of the conversation")
+    what = f"Mean {metric} by turn of the conversation"
+    return lines_chart(points, "turn", turns, what, domain=parts.means_domain(points))
 
 
 def _drawn(board: Board, metric: str) -> list[str]:
@@ -193,12 +205,13 @@ def scan_chart(table: ScanTable) -> Spec:
         f"{table.metric} by text weight (best: {', '.join(best)})",
         title="text weight",
         named=table.label.replace("_", " ").capitalize() or "Queries",
-        domain=_domain(points),
+        domain=parts.means_domain(points),
     )
     encoding = spec["layer"][-1]["encoding"]
     ring = {
         "transform": [{"filter": "datum.best"}],
-        "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "opacity": 1},
+        "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "opacity": 1}
+        | {"aria": False},
         "encoding": {channel: encoding[channel] for channel in ("x", "y", "color")},
     }
     return spec | {"layer": [*spec["layer"], ring]}
@@ -209,10 +222,3 @@ def scanned_rows(table: ScanTable) -> list[LabelScan]:
     every, *rows = table.rows
     most = sorted(rows, key=lambda row: -row.curve[0].n)[: MOST_SERIES - 1]
     return [every, *(row for row in rows if row in most)]
-
-
-def _domain(points: Sequence[Spec]) -> tuple[float, float]:
-    """Return the limits of all intervals, rounded outwards to a multiple of 0.05."""
-    low = min(point["low"] for point in points) - 0.02
-    high = max(point["high"] for point in points) + 0.02
-    return max(0.0, int(low * 20) / 20), min(1.0, -int(-high * 20 // 1) / 20)

@@ -27,6 +27,8 @@ LINE: Final = 18
 """Distance of two series within a row, in pixels."""
 WIDE: Final = 0.4
 """Length of an axis of means from which one decimal is enough."""
+NARROW: Final = 0.05
+"""Length of an axis of means up to which three decimals are needed."""
 BAR_ROW: Final = 58
 """Height of a bar or cell with its name and the gap after it, in pixels."""
 INK: Final = "var(--ink)"
@@ -111,7 +113,9 @@ def column(charts: Mapping[str, Spec]) -> Spec:
             {"title": title, **{name: chart[name] for name in own if name in chart}}
             for title, chart in charts.items()
         ],
-        "resolve": {"scale": dict.fromkeys(("color", "shape", "yOffset"), "independent")},
+        "resolve": {
+            "scale": dict.fromkeys(("color", "fill", "stroke", "shape", "yOffset"), "independent")
+        },
     }
 
 
@@ -147,6 +151,11 @@ def fitted_domain(shown: Iterable[float], room: float = 0.06) -> tuple[float, fl
     return (max(0.0, ends[0]), min(1.0, ends[1])) if low >= 0 and high <= 1 else ends
 
 
+def means_domain(points: Iterable[Spec]) -> tuple[float, float]:
+    """Return the limits of an axis that fits the intervals of some points."""
+    return fitted_domain(point[end] for point in points for end in ("low", "high"))
+
+
 def mean_layers(
     axis: Literal["x", "y"],
     place: Spec,
@@ -179,9 +188,18 @@ def mean_layers(
     return intervals, means
 
 
+def number_form(length: float) -> str:
+    """Return the format of the numbers at an axis of means of this length.
+
+    >>> number_form(1.0), number_form(0.2), number_form(0.02)
+    ('.1f', '.2f', '.3f')
+    """
+    return ".1f" if length > WIDE else ".2f" if length > NARROW else ".3f"
+
+
 def quantity(field: str, domain: Sequence[float] = (0, 1)) -> Spec:
     """Return the axis of a mean or a share."""
-    form = ".1f" if domain[1] - domain[0] > WIDE else ".2f"
+    form = number_form(domain[1] - domain[0])
     axis = {"tickCount": 5, "format": form, "title": None}
     return {"field": field, "type": "quantitative", "scale": {"domain": [*domain]}, "axis": axis}
 

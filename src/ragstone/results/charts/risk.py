@@ -34,7 +34,8 @@ def risk_chart(curves: Mapping[str, tuple[Curve, float]]) -> Spec | None:
     names = list(keys.values())
     colour = series | {"scale": {"domain": names, "range": list(parts.SERIES[: len(names)])}}
     shape = series | {"scale": {"domain": names, "range": list(parts.SHAPES[: len(names)])}}
-    place = {"x": _axis("coverage"), "y": _axis("risk")}
+    risks = parts.fitted_domain(risk for curve, _ in drawn.values() for _, risk in curve)
+    place = {"x": _axis("coverage", (0, 1)), "y": _axis("risk", risks)}
     titles = {"name": "System", "coverage": "Coverage", "risk": "Risk"}
     line = {
         "mark": {"type": "line", "strokeWidth": 2},
@@ -54,6 +55,6 @@ def risk_chart(curves: Mapping[str, tuple[Curve, float]]) -> Spec | None:
     return parts.whole(description, values, [line, points], 280, keys)
 
 
-def _axis(field: str) -> Spec:
-    titled = parts.quantity(field)
+def _axis(field: str, domain: tuple[float, float]) -> Spec:
+    titled = parts.quantity(field, domain)
     return titled | {"axis": titled["axis"] | {"title": field}}

@@ -66,7 +66,7 @@ def _axis(field: str, title: str, shown: Sequence[float], logarithmic: bool) -> 
     else:
         low, high = parts.fitted_domain(shown)
         scale = {"domain": [low, high]}
-        axis["format"] = ".1f" if high - low > parts.WIDE else ".2f"
+        axis["format"] = parts.number_form(high - low)
     return {"field": field, "type": "quantitative", "scale": scale | {"nice": False}, "axis": axis}
 
 

@@ -62,14 +62,30 @@ def _layers(points: Sequence[HistoryPoint], keys: dict[str, str], runs: int) -> 
     scale = {"domain": [-0.5, runs - 0.5], "nice": False, "zero": False}
     x = {"field": "place", "type": "quantitative", "axis": axis, "scale": scale}
     titles = {"name": "System", "run": "Run", "release": "Release"}
-    rules, means = parts.mean_layers("y", {"x": x}, keys, titles, _domain(points))
+    rules, means = parts.mean_layers(
+        "y",
+        {"x": x},
+        keys,
+        titles,
+        parts.fitted_domain(end for point in points for end in point.ends),
+    )
     on_line = {channel: means["encoding"][channel] for channel in ("x", "y", "color")}
     segments = {"detail": {"field": "segment", "type": "nominal"}}
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**on_line, **segments}}
     means_only = {"transform": [{"filter": "!datum.mark"}]}
     marks_only = {"transform": [{"filter": "datum.mark"}]}
+    # The description names the changes; a group of marks without any has no name of its own.
     change = {"type": "rule", "strokeDash": [4, 3], "color": parts.INK, "opacity": 0.6}
-    text = {"type": "text", "angle": 270, "align": "right", "dy": -6, "y": 0, "fontSize": 11}
+    change |= {"aria": False}
+    text = {
+        "type": "text",
+        "aria": False,
+        "angle": 270,
+        "align": "right",
+        "dy": -6,
+        "y": 0,
+        "fontSize": 11,
+    }
     return [
         {**marks_only, "mark": change, "encoding": {"x": x}},
         {**marks_only, "mark": text, "encoding": {"x": x, "text": {"field": "mark"}}},
@@ -86,12 +102,3 @@ def _labels(runs: Sequence[str], points: Sequence[HistoryPoint]) -> list[list[st
         time = [run[11:16]] if days.count(day) > 1 else []
         found.append([day, *time, *([", ".join(named)] if named else [])])
     return found
-
-
-def _domain(points: Sequence[HistoryPoint]) -> tuple[float, float]:
-    """Return the limits of all intervals with some room; those of shares within 0 and 1."""
-    low = min((point.ends[0] for point in points), default=0.0)
-    high = max((point.ends[1] for point in points), default=1.0)
-    room = max((high - low) * 0.1, 0.01)
-    within = low >= 0 and high <= 1
-    return (max(0.0, low - room), min(1.0, high + room)) if within else (low - room, high + room)

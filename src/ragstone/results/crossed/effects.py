@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from ragstone.core.tables import TextTable
 from ragstone.core.text_plot import plot_intervals
@@ -14,7 +14,7 @@ from ragstone.results.crossed.scores import METRIC, CrossedScores
 from ragstone.results.wording import ABSENT, interval_text, number
 from ragstone.statistics.allocation import Allocation, AllocationOption, Sizes, allocation
 from ragstone.statistics.crossed_design import CrossedDesign
-from ragstone.statistics.effects import Effects, EffectShare, Method, effects
+from ragstone.statistics.effects import EffectOptions, Effects, EffectShare, Method, effects
 from ragstone.types import brief
 
 _NEGLIGIBLE: Final = 0.0005
@@ -118,14 +118,9 @@ class EffectsReport(CrossedReport):
 
 
 def make_effects(
-    scores: CrossedScores,
-    *,
-    method: Method = "moments",
-    calls: int = 1_000,
-    confidence: float = 0.95,
-    seed: int = 0,
+    scores: CrossedScores, *, calls: int = 1_000, **options: Unpack[EffectOptions]
 ) -> EffectsReport:
-    """Return the report on some scores.
+    """Return the report on some scores; `options` are those of `effects`.
 
     Raises:
         ConfigError: there are too many cells, `calls` is less than 1, or `confidence` is not
@@ -133,19 +128,19 @@ def make_effects(
         DatasetError: no query has a score in every cell, or the mixed model does not converge.
         MissingDependency: the method is `reml`, and statsmodels is not installed.
     """
-    design = scores.design(incomplete=method == "reml")
-    found = effects(design, method=method, confidence=confidence, seed=seed)
+    design = scores.design(incomplete=options.get("method") == "reml")
+    found = effects(design, **options)
     spent = None
-    if METRIC not in scores.factors and method == "moments":
+    if METRIC not in scores.factors and found.method == "moments":
         spent = allocation(
             design,
             calls=calls,
             judged=scores.judged,
             generated=scores.generated,
-            confidence=confidence,
+            confidence=found.confidence,
         )
-    notes = tuple(effect_notes(scores, design, found, method))
-    return EffectsReport(scores, confidence, notes, design, found, spent, method)
+    notes = tuple(effect_notes(scores, design, found, found.method))
+    return EffectsReport(scores, found.confidence, notes, design, found, spent, found.method)
 
 
 def _share(one: EffectShare) -> dict[str, Any]:

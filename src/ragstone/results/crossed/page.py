@@ -82,7 +82,8 @@ def _shares(report: EffectsReport) -> Spec:
     ]
     titles = {"row": "Source"}
     what = f"Share of the variance of {report.scores.metric}"
-    return rows_chart(points, titles, what, confidence=report.confidence, prefix="v")
+    domain = parts.means_domain(points)
+    return rows_chart(points, titles, what, domain=domain, confidence=report.confidence, prefix="v")
 
 
 def _level_means(report: EffectsReport) -> Spec:
@@ -92,7 +93,7 @@ def _level_means(report: EffectsReport) -> Spec:
     ]
     titles = {"row": "Level"}
     what = f"Marginal means of {report.scores.metric}"
-    domain = _domain(points)
+    domain = parts.means_domain(points)
     return rows_chart(points, titles, what, domain=domain, confidence=report.confidence)
 
 
@@ -104,7 +105,7 @@ def _spreads(report: SensitivityReport, one: Sensitivity, prefix: str) -> Spec:
     ]
     titles = {"row": "System", "name": one.factor.capitalize()}
     what = f"{report.scores.metric} of each system by {one.factor}"
-    domain = _domain(points)
+    domain = parts.means_domain(points)
     return rows_chart(
         points, titles, what, domain=domain, confidence=report.confidence, prefix=prefix
     )
@@ -128,10 +129,3 @@ def _agreements(one: Sensitivity) -> Spec:
 
 def _between(interval: Interval) -> str:
     return f"{interval[0]:.2f} to {interval[1]:.2f}"
-
-
-def _domain(points: list[Spec]) -> tuple[float, float]:
-    """Return the limits of an axis: 0 to 1, unless a value is outside."""
-    low = min((point["low"] for point in points), default=0.0)
-    high = max((point["high"] for point in points), default=1.0)
-    return min(0.0, low), max(1.0, high)

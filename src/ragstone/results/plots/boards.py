@@ -9,7 +9,7 @@ from ragstone.errors import ConfigError
 from ragstone.results.charts import parts
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.means import rows_chart
-from ragstone.results.charts.parts import Spec
+from ragstone.results.charts.parts import MOST_SERIES, Spec
 from ragstone.results.charts.scatter import scatter_chart
 from ragstone.results.plots.request import (
     JOIN,
@@ -122,6 +122,10 @@ def metric_vs_judge(request: PlotRequest) -> Charts:
             f"no trial has another metric beside {against}",
             "add an answer metric to `metrics:`, such as Match",
         )
+    if len({cell["column"] for cell in cells}) > MOST_SERIES:
+        # Cells of more columns are too narrow for their numbers.
+        turned = ({"row": cell["column"], "column": cell["row"]} for cell in cells)
+        cells = [cell | names for cell, names in zip(cells, turned, strict=True)]
     what = f"Kendall's tau of metrics with {against}, with 95 % intervals"
     yield f"Kendall's tau with {against}", heat_map(what, cells, low=0, high=1)
 
@@ -208,7 +212,7 @@ def _all_metrics(request: PlotRequest) -> list[str]:
 
 def _rows(title: str, points: Sequence[Spec], titles: dict[str, str], prefix: str) -> Charts:
     if points:
-        domain = parts.fitted_domain(point[end] for point in points for end in ("low", "high"))
+        domain = parts.means_domain(points)
         key = "".join(c for c in prefix if c.isalnum())
         yield title, rows_chart(points, titles, title, domain=domain, prefix=f"{key}-")
 

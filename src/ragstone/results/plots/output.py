@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
 from ragstone.core.tables import TextTable
 from ragstone.results.charts.parts import Spec, column
@@ -18,7 +19,18 @@ from ragstone.results.plots.table import NOT_CHARTS, PLOTS, find_plot, make_char
 
 _PAGES: Final = {".html", ".htm"}
 _DRAWING: Final = frozenset(
-    {"series", "place", "start", "middle", "end", "strength", "above", "segment", "shown"}
+    {
+        "series",
+        "place",
+        "start",
+        "middle",
+        "end",
+        "strength",
+        "above",
+        "segment",
+        "shown",
+        "pattern",
+    }
 )
 """Fields of a chart's data that say where a mark is, and no fact."""
 
@@ -74,7 +86,8 @@ def write_plot(plot: DrawnPlot, path: Path) -> None:
 
 def render_plot(plot: DrawnPlot) -> str:
     """Return the HTML of the page."""
-    return shown_controls(chart_page("plot", plot=plot, tables=plot.tables))
+    rows = limits.REPORT_OPEN_ROWS
+    return shown_controls(chart_page("plot", plot=plot, tables=plot.tables, open_rows=rows))
 
 
 def rows_of(spec: Spec) -> list[dict[str, Any]]:

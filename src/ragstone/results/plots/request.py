@@ -146,7 +146,7 @@ def first_series(points: Sequence[Spec], request: PlotRequest) -> list[Spec]:
     """Return the points of the first series; a note tells how many are left out."""
     names = list(dict.fromkeys(point["name"] for point in points))
     if len(names) > MOST_SERIES:
-        request.notes.append(
-            f"{MOST_SERIES} of {len(names)} series are drawn, the first ones; choose with --where"
-        )
+        note = f"{MOST_SERIES} of {len(names)} series are drawn, the first ones"
+        request.notes.append(f"{note}; choose with --where")
+        request.notes[:] = dict.fromkeys(request.notes)
     return [point for point in points if point["name"] in names[:MOST_SERIES]]

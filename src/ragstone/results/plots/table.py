@@ -58,6 +58,12 @@ PLOTS: Final = {
             wrong_answers.causes,
         ),
         Plot(
+            "gains",
+            "What a perfect step would gain, per system and setting; bounds are named",
+            "a mixed setting, a metric of correct answers; gold, gold+retrieved(n) to measure",
+            wrong_answers.gains,
+        ),
+        Plot(
             "retrieval-vs-answer",
             "Quality of answers against that of retrieval, per data set",
             f"a ranking metric, and {_MIXED}",

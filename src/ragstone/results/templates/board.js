@@ -3,6 +3,7 @@
 
 (() => {
   ragstone.startTheme();
+  ragstone.startTables();
   const field = (id) => document.getElementById(id);
   const table = document.querySelector(".board");
   const rows = [...table.tBodies[0].rows];

@@ -3,6 +3,7 @@
 
 (() => {
   ragstone.startTheme();
+  ragstone.startTables();
   ragstone.startSorting();
   const filters = document.getElementById("filters");
   if (filters === null) return;

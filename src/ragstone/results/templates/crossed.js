@@ -2,4 +2,5 @@
 "use strict";
 
 ragstone.startTheme();
+ragstone.startTables();
 ragstone.drawCharts();

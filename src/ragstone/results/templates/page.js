@@ -51,6 +51,31 @@ ragstone.startSorting = () => {
   }
 };
 
+// Gives each cell its heading, for narrow pages on which rows are stacked, and marks the tables that
+// are wider than their place. Without scripts such tables scroll.
+ragstone.startTables = () => {
+  const seen = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      target.classList.toggle("overflows", target.scrollWidth > target.clientWidth + 1);
+    }
+  });
+  for (const place of document.querySelectorAll(".scroll")) {
+    const table = place.querySelector("table:not(.board):not(.differences)");
+    if (table) ragstone.labelCells(table);
+    place.classList.toggle("stacks", table !== null);
+    seen.observe(place);
+  }
+};
+
+ragstone.labelCells = (table) => {
+  const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, column) => {
+      if (cell.tagName === "TD") cell.dataset.label = heads[column];
+    });
+  }
+};
+
 // The first click sorts numbers in descending and names in ascending order, the second one reverses.
 // Cells without a value are last in either order.
 ragstone.sortTable = (table, heading, column) => {

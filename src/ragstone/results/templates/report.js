@@ -55,6 +55,7 @@
   save.hidden = false;
 
   ragstone.startTheme();
+  ragstone.startTables();
   ragstone.startSorting();
   ragstone.startList(pages);
   window.addEventListener("hashchange", show);
