@@ -21,6 +21,8 @@ from ragstone.view.errors import PageError, StateText
 
 RIGHT: Final = {"yes": True, "no": False, "unknown": None}
 """Value of the filter `right` -> whether the answer is right; None if no rule says so."""
+ANY: Final = "any"
+"""Value of the filter `cause` that selects every wrong answer with a cause."""
 _KEPT: Final = "_found_answers"
 
 
@@ -32,7 +34,7 @@ class QueryFilter:
     system: str = ""
     setting: str = ""
     cause: str = ""
-    """A cause of a wrong answer; those that refine it are selected too."""
+    """A cause of a wrong answer; those that refine it are selected too. `ANY` has all causes."""
     label: str = ""
     """A label and its value: `domain:places`."""
     right: str = ""
@@ -51,8 +53,12 @@ class QueryFilter:
 
         >>> QueryFilter.of_address("/queries?system=bm25&right=no&from=50").values()
         {'system': 'bm25', 'right': 'no'}
+        >>> QueryFilter.of_address("/causes?system=bm25").values()
+        {'system': 'bm25', 'cause': 'any'}
         """
-        return cls.of(dict(parse_qsl(urlsplit(address).query)))
+        parts = urlsplit(address)
+        always = {"cause": ANY} if parts.path == "/causes" else {}
+        return cls.of(always | dict(parse_qsl(parts.query)))
 
     def values(self) -> dict[str, str]:
         """Return the values that restrict something."""
@@ -132,28 +138,20 @@ def label_values(results: StoredResults) -> list[str]:
 
 def _check(results: StoredResults, wanted: QueryFilter) -> None:
     """Raise `PageError` for a value that does not exist, with the nearest one."""
-    labels = {name for query in results.queries.values() for name in query.labels}
-    name = _label_name(wanted.label)
     for kind, value, known in (
         ("system", wanted.system, results.systems),
         ("setting", wanted.setting, results.settings),
-        ("cause", wanted.cause, [one.name for one in CAUSES]),
+        ("cause", wanted.cause, [ANY, *(one.name for one in CAUSES)]),
         ("right", wanted.right, list(RIGHT)),
-        ("label", name, sorted(labels)),
+        ("label", wanted.label, label_values(results) if wanted.label else []),
     ):
         if value and value not in known:
-            if kind == "label" and any(wanted.label.startswith(f"{one}:") for one in labels):
-                continue
             said = f"{results.name!r} has no {kind} {value!r}{did_you_mean(value, known)}"
             link = f"/queries?experiment={results.name}"
             raise PageError(404, StateText(said, link=link, link_text="Show all queries"))
     if wanted.cause and results.correctness is None:
         said = f"{results.name!r} has no rule for correct answers (`correct`), so no causes."
         raise PageError(404, StateText(said))
-
-
-def _label_name(label: str) -> str:
-    return label.partition(":")[0]
 
 
 def _has_label(query: Query, label: str) -> bool:
@@ -174,7 +172,8 @@ def _values(query: Query, name: str) -> Sequence[str]:
 
 
 def _fits(one: FoundAnswer, wanted: QueryFilter) -> bool:
-    if wanted.cause and wanted.cause not in (one.cause, one.within):
+    causes = (one.cause, one.within, ANY if one.cause else "")
+    if wanted.cause and wanted.cause not in causes:
         return False
     return not wanted.right or one.right is RIGHT[wanted.right]
 

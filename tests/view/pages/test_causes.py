@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from tests.fakes.listed_pages import html_of, links_of, page_of, rows_of
@@ -44,7 +45,7 @@ def test_filters_select_wrong_answers(faulty: Path) -> None:
     for values, ids in (
         ({"cause": "reranking"}, {"pushed"}),
         ({"cause": "retrieval_miss"}, {"miss", "border"}),
-        ({"label": "answerability=unanswerable"}, {"answered"}),
+        ({"label": "answerability:unanswerable"}, {"answered"}),
         ({"q": "Doctor"}, {"doctored"}),
         ({"cause": "ranking", "q": "nothing"}, set()),
     ):
@@ -57,9 +58,12 @@ def test_filters_select_wrong_answers(faulty: Path) -> None:
 
 
 def test_links_lead_to_queries(faulty: Path) -> None:
-    """With the experiment, the system and the setting."""
+    """With the experiment, the system, the setting and the list that led there."""
     html = html_of(faulty, "/causes", system="a", setting="retrieved(3)")
-    assert "/query/pushed?experiment=e&system=a&setting=retrieved(3)" in links_of(html)
+    pushed = "/query/pushed?experiment=e&system=a&setting=retrieved(3)&from=/causes?"
+    assert any(unquote(link).startswith(pushed) for link in links_of(html))
+    as_queries = "/queries?experiment=e&system=a&setting=retrieved(3)&cause=any"
+    assert as_queries in map(unquote, links_of(html))
     assert len(html.encode()) < 40_000
 
 
@@ -70,7 +74,7 @@ def test_links_lead_to_queries(faulty: Path) -> None:
         ({"system": "rewritter"}, "did you mean 'rewriter'"),
         ({"setting": "retrieved(4)"}, "did you mean 'retrieved\\(3\\)'"),
         ({"cause": "reeding"}, "did you mean 'reading'"),
-        ({"label": "answerability=answerabel"}, "did you mean 'answerability=answerable'"),
+        ({"label": "answerability:answerabel"}, "did you mean 'answerability:answerable'"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest(faulty: Path, values: dict[str, str], said: str) -> None:

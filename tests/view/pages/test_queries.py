@@ -94,7 +94,7 @@ def test_a_row_tells_what_fits(failing: StoreView) -> None:
         ({"setting": "retrieved(4)"}, "no setting"),
         ({"cause": "rankin"}, "no cause 'rankin'; did you mean"),
         ({"right": "maybe"}, "no right 'maybe'"),
-        ({"label": "answerable:x"}, "no label 'answerable'"),
+        ({"label": "answerable:x"}, "no label 'answerable:x'"),
     ],
 )
 def test_a_filter_that_is_not_known(failing: StoreView, values: dict[str, str], said: str) -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.causes.order import BY_NAME, CAUSES
-from ragstone.errors import nearest_name
+from ragstone.core import limits
 from ragstone.results.causes.found import FoundCauses, QueryCause, causes_of
 from ragstone.results.causes.gains import Gain, gains_of
 from ragstone.results.results import Results
-from ragstone.statistics.breakdown import groups_of
 from ragstone.view.chosen import (
     chosen_experiment,
     experiment_filter,
     system_and_setting,
     trial_filters,
 )
-from ragstone.view.errors import PageError, StateText
+from ragstone.view.errors import StateText
 from ragstone.view.numbers import points, signed
 from ragstone.view.page_query import PageQuery, page_address
+from ragstone.view.query_filter import QueryFilter, found_queries, label_values
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (
     Consequence,
@@ -70,50 +70,20 @@ class CausesView:
 def selected_causes(view: StoreView, query: PageQuery, experiment: str) -> CausesView:
     """Return the wrong answers of an experiment that match the filters of an address.
 
-    The filters are `system`, `setting`, `cause`, `label` (`NAME=VALUE`) and `q`.
+    The filters are those of `QueryFilter`; an answer that is right is not listed.
     """
     results = view.results(experiment)
     system, setting = system_and_setting(results, query)
     found = causes_of(results).only(system or None, setting or None)
-    cause = query.choice("cause", BY_NAME)
-    labelled = _labelled(results, query)
-    words = query.text("q").lower().split()
-    selected = tuple(
-        one
-        for one in found.queries
-        if cause in ("", one.cause, one.within)
-        and (labelled is None or one.query_id in labelled)
-        and all(word in _searched(results, one) for word in words)
-    )
-    return CausesView(results, found, selected, system, setting)
-
-
-def _labelled(results: Results, query: PageQuery) -> frozenset[str] | None:
-    """Return the queries with the label of the address; None for all."""
-    if not (written := query.text("label")):
-        return None
-    known = label_values(results)
-    if written not in known:
-        said = f"There is no label {written!r}{nearest_name(written, known) or '.'}"
-        then = "A label is written as NAME=VALUE."
-        link = query.link({"label": ""})
-        raise PageError(404, StateText(said, then, link=link, link_text="Show all labels"))
-    name, _, value = written.partition("=")
-    return frozenset(groups_of(results.queries.values(), name)[value])
-
-
-def label_values(results: Results) -> list[str]:
-    """Return the labels of the queries as `NAME=VALUE`, for labels with few values."""
-    from ragstone.results.by_label import labels_of
-
-    queries = list(results.queries.values())
-    return [f"{name}={value}" for name in labels_of(results) for value in groups_of(queries, name)]
-
-
-def _searched(results: Results, one: QueryCause) -> str:
-    query = results.queries[one.query_id]
-    texts = (one.query_id, query.text, *query.gold_answers, one.evidence)
-    return "\n".join(texts).lower()
+    query.choice("cause", BY_NAME)
+    wanted = QueryFilter.of_address(query.link({"experiment": experiment}))
+    kept = {
+        (one.query_id, one.system, one.setting)
+        for fitting in found_queries(results, wanted)
+        for one in fitting.answers
+    }
+    selected = [one for one in found.queries if (one.query_id, one.system, one.setting) in kept]
+    return CausesView(results, found, tuple(selected), system, setting)
 
 
 def causes_page(view: StoreView, query: PageQuery) -> ListPage:
@@ -143,7 +113,9 @@ def causes_page(view: StoreView, query: PageQuery) -> ListPage:
     ordered = [cause.name for cause in CAUSES if cause.name in known]
     filters += [
         ViewFilter("cause", "Cause", query.text("cause"), ordered),
-        ViewFilter("label", "Label", query.text("label"), label_values(of.results)),
+        ViewFilter(
+            "label", "Label", query.text("label"), label_values(of.results)[: limits.VIEW_ROWS]
+        ),
         ViewFilter("q", "Text", query.text("q")),
     ]
     gains = [
@@ -154,11 +126,15 @@ def causes_page(view: StoreView, query: PageQuery) -> ListPage:
     return ListPage(
         _verdict(of, gains),
         _basis(of),
-        tuple(_follows(of, gains, experiment)),
+        (*_follows(of, gains, experiment), *_files(of, query, experiment)),
         filters,
         (*_summaries(of, gains, query, experiment), _list(of, query, experiment)),
         more={"experiment": experiment},
     )
+
+
+def _labels(of: CausesView) -> list[str]:
+    return label_values(of.results)[: limits.VIEW_ROWS]
 
 
 def _has_answers(one: ListedExperiment) -> bool:
@@ -218,6 +194,15 @@ def _follows(of: CausesView, gains: Sequence[Gain], experiment: str) -> list[Con
         link = page_address("/causes", values)
         found.append(Consequence("Most wrong answers", said, link, "Show its causes"))
     return found
+
+
+def _files(of: CausesView, query: PageQuery, experiment: str) -> Iterator[Consequence]:
+    """Yield the way to the files of the list."""
+    if of.selected:
+        here = query.link({"experiment": experiment, "from": ""})
+        link = page_address("/queries", QueryFilter.of_address(here).values())
+        said = "The list can become a data set, a CSV or an annotation project."
+        yield Consequence("Files", said, link, "Open as a list of queries")
 
 
 def _summaries(
@@ -317,6 +302,7 @@ def _trials(of: CausesView, experiment: str) -> ViewTable:
 
 def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
     answers = {(one.system, one.setting): one.predictions for one in of.results.trials}
+    here = query.link({"experiment": experiment, "from": ""})
 
     def row(one: QueryCause) -> dict[str, Any]:
         asked = of.results.queries[one.query_id]
@@ -335,7 +321,7 @@ def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
             "missing_trial": one.missing_trial,
             "answer": reply or (given.answer or "" if given else ""),
             "gold": " | ".join(asked.gold_answers),
-            "links": {"query": page_address(f"/query/{one.query_id}", values)},
+            "links": {"query": page_address(f"/query/{one.query_id}", {**values, "from": here})},
             "notes": {
                 "query": place,
                 "cause": f"refines {one.within}" if one.within else "",

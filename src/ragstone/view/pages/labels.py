@@ -117,7 +117,7 @@ def _follows(experiment: str, found: LabelTable, cells: Sequence[_Cell]) -> list
     if low is None or not low[2]:
         return []
     where = {"experiment": experiment, "system": low[1], "setting": low[2]}
-    link = page_address("/causes", {**where, "label": f"{found.label}={low[0]}"})
+    link = page_address("/causes", {**where, "label": f"{found.label}:{low[0]}"})
     return [
         Consequence("Wrong answers", f"The lowest mean is that of {low[0]}.", link, "Show causes")
     ]
@@ -129,7 +129,7 @@ def _table(
     def row(one: _Cell) -> Mapping[str, Any]:
         value, system, setting, summary = one
         where = {"experiment": experiment, "system": system, "setting": setting}
-        link = page_address("/causes", {**where, "label": f"{found.label}={value}"})
+        link = page_address("/causes", {**where, "label": f"{found.label}:{value}"})
         return {
             "value": value,
             "system": system,
