@@ -302,7 +302,8 @@ def _trials(of: CausesView, experiment: str) -> ViewTable:
 
 def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
     answers = {(one.system, one.setting): one.predictions for one in of.results.trials}
-    here = query.link({"experiment": experiment, "from": ""})
+    here = QueryFilter.of_address(query.link({"experiment": experiment}))
+    listed = {"cause": here.cause, "label": here.label, "q": here.q}
 
     def row(one: QueryCause) -> dict[str, Any]:
         asked = of.results.queries[one.query_id]
@@ -321,7 +322,7 @@ def _list(of: CausesView, query: PageQuery, experiment: str) -> ViewTable:
             "missing_trial": one.missing_trial,
             "answer": reply or (given.answer or "" if given else ""),
             "gold": " | ".join(asked.gold_answers),
-            "links": {"query": page_address(f"/query/{one.query_id}", {**values, "from": here})},
+            "links": {"query": page_address(f"/query/{one.query_id}", {**values, **listed})},
             "notes": {
                 "query": place,
                 "cause": f"refines {one.within}" if one.within else "",
