@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.browser.devtools import find_chromium, running_browser
@@ -16,3 +17,15 @@ def chromium() -> Iterator[str]:
         pytest.skip("Chromium is not installed; install with: apt-get install chromium")
     with running_browser(found) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Yield a Chromium that Playwright drives; skips the tests if one of them is missing."""
+    found, sync_api = find_chromium(), pytest.importorskip("playwright.sync_api")
+    if found is None:
+        pytest.skip("Chromium is not installed; install with: apt-get install chromium")
+    with sync_api.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser.devtools import find_chromium
+from tests.browser.served_pages import served
 from tests.fakes.listed_pages import faulty_store, judged_store
 from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.core.store import Store
 from ragstone.results.record import Attempt
-from ragstone.view.app import make_app
-from ragstone.view.pages import ACTIONS, PAGES
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = find_chromium()
 PATHS = (
     "experiments",
     "leaderboard",
@@ -47,42 +38,6 @@ HOSTILE_NAMES = {
 }
 
 
-@contextmanager
-def served(store: Path) -> Iterator[str]:
-    """Serve the pages of a store in a thread."""
-    app, ready, loop = make_app(StoreView(store), PAGES, ACTIONS), threading.Event(), []
-    found: list[str] = []
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        loop.append((asyncio.get_running_loop(), stop))
-        async with running(app) as address:
-            found.append(address)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield found[0]
-    finally:
-        running_loop, stop = loop[0]
-        running_loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start a Chromium; skip the tests if there is none."""
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with sync_api.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve a store with a faulty and a judged experiment, of which one runs again."""
@@ -93,7 +48,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     began = "2026-03-02T10:00:00+00:00"
     begun = Attempt(began, record.finished or "", "ragstone run", 1, 1, 4, 1)
     begun.save(Store(store), "judged")
-    with served(store) as found:
+    with served(StoreView(store)) as found:
         yield found
 
 
@@ -104,7 +59,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     made_results(store, texts=HOSTILE)
     systems = (HOSTILE[0], HOSTILE[1], HOSTILE[3], HOSTILE[4])
     made_results(store, texts=HOSTILE, systems=systems, name="named")
-    with served(store) as found:
+    with served(StoreView(store)) as found:
         yield found
 
 
@@ -121,7 +76,7 @@ def test_the_pages_are_accessible_and_fit(
     page, told, asked = context.new_page(), [], []
     page.on("request", lambda request: asked.append(request.url))
     for path in PATHS:
-        page.goto(address + path.format(**NAMES))
+        page.goto(f"{address}/{path.format(**NAMES)}")
         page.evaluate(axe)
         found = page.evaluate("axe.run()")["violations"]
         assert [(path, one["id"], one["nodes"][0]["html"]) for one in found] == []
@@ -143,7 +98,7 @@ def test_hostile_texts_stay_texts(hostile: str, browser: Any, width: int) -> Non
     page.on("console", lambda message: told.append(message.text))
     paths = [path.format(**HOSTILE_NAMES) for path in PATHS if "nothing" not in path]
     for path in [*paths, "causes?experiment=named", "labels?experiment=named&label=note"]:
-        page.goto(hostile + path)
+        page.goto(f"{hostile}/{path}")
         assert "owned" not in page.title()
         assert page.locator("main img, main script").count() == 0
         scrolled = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -156,7 +111,7 @@ def test_lists_work_by_keyboard_and_without_a_script(address: str, browser: Any)
     """A filter is sent by Enter, its state is in the address, and a link leads on."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(f"{address}causes?experiment=e&system=a&setting=retrieved(3)")
+    page.goto(f"{address}/causes?experiment=e&system=a&setting=retrieved(3)")
     page.focus("input[name=q]")
     page.keyboard.type("distracted")
     page.keyboard.press("Enter")
@@ -167,7 +122,7 @@ def test_lists_work_by_keyboard_and_without_a_script(address: str, browser: Any)
     page.focus("section[aria-labelledby=wrong] tbody th a")
     link = page.locator("section[aria-labelledby=wrong] tbody th a").get_attribute("href")
     assert link == "/query/distracted?experiment=e&system=a&setting=retrieved(3)"
-    page.goto(f"{address}compare")
+    page.goto(f"{address}/compare")
     page.focus("tbody td a")
     page.keyboard.press("Enter")
     page.wait_for_url("**a=**")
@@ -182,10 +137,10 @@ def test_keys_and_live_progress(address: str, browser: Any) -> None:
     """The key / leads to the search; a run under way is looked at again."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{address}leaderboard")
+    page.goto(f"{address}/leaderboard")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.name") == "q"
-    page.goto(f"{address}experiments")
+    page.goto(f"{address}/experiments")
     assert "trials complete: 1 of 4" in page.inner_text("main")
     with page.expect_request("**/experiments") as again:
         pass

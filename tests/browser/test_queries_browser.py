@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.browser.devtools import find_chromium
+from tests.browser.served_pages import served
 from tests.fakes.asked_store import EVERY_ACTION, HARD_ID, answer, asked_experiment
 from tests.fakes.faulty_system import faulty
 from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.testing import FakeModelServer
-from ragstone.view.app import make_app
-from ragstone.view.pages import PAGES
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = find_chromium()
 TRIED = "[aria-labelledby=tried] tr.band"
 CHANGED = "/query/t3?experiment=asked&setting=retrieved(2)"
 PAGES_SEEN = (
@@ -48,30 +40,6 @@ PAGES_SEEN = (
 """Addresses of all pages about queries, with hostile texts, lists, failures and states."""
 
 
-@contextmanager
-def served(view: StoreView, port: int = 0) -> Iterator[str]:
-    """Serve the pages of a store in a thread."""
-    ready, loop, found = threading.Event(), [], []
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        loop.append((asyncio.get_running_loop(), stop))
-        async with running(make_app(view, PAGES, EVERY_ACTION), port) as address:
-            found.append(address.rstrip("/"))
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield found[0]
-    finally:
-        running_loop, stop = loop[0]
-        running_loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
-
-
 @pytest.fixture(scope="module")
 def model() -> Iterator[FakeModelServer]:
     """Yield a model server."""
@@ -89,17 +57,6 @@ def view(model: FakeModelServer, tmp_path_factory: pytest.TempPathFactory) -> St
     return StoreView(folder / "store")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start a Chromium; skip the tests if there is none."""
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with sync_api.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_are_accessible_and_fit(
@@ -107,7 +64,7 @@ def test_the_pages_are_accessible_and_fit(
 ) -> None:
     """No violation, no sideways scrolling, no request to elsewhere, no script of a text."""
     axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
         )
@@ -127,7 +84,7 @@ def test_the_pages_are_accessible_and_fit(
 
 def test_no_page_breaks_the_policy(view: StoreView, browser: Any) -> None:
     """The browser has no complaint about any page that exists."""
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         page, told = browser.new_page(), []
         page.on("console", lambda message: told.append(message.text))
         for path in PAGES_SEEN:
@@ -139,7 +96,7 @@ def test_no_page_breaks_the_policy(view: StoreView, browser: Any) -> None:
 
 def test_a_list_is_read_by_keyboard(view: StoreView, browser: Any) -> None:
     """J and K go through the list, / searches; in a field they are letters."""
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         page = browser.new_page()
         page.goto(f"{address}/queries?experiment=e&system=a&setting=retrieved(3)&cause=processing")
         page.focus("tbody a")
@@ -170,7 +127,7 @@ def test_what_if_by_keyboard_with_and_without_script(
     view: StoreView, browser: Any, script: bool
 ) -> None:
     """A passage is edited and another dropped; the answer is listed below."""
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         context = browser.new_context(java_script_enabled=script)
         page = context.new_page()
         page.goto(f"{address}{CHANGED}")
@@ -193,7 +150,7 @@ def test_what_if_by_keyboard_with_and_without_script(
 
 def test_passages_move_by_buttons(view: StoreView, browser: Any) -> None:
     """With script the positions follow, and the focus stays on the button."""
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         page = browser.new_page()
         page.goto(f"{address}{CHANGED}")
         ids = page.locator(".order .what > .id").all_inner_texts()
@@ -210,7 +167,7 @@ def test_passages_move_by_buttons(view: StoreView, browser: Any) -> None:
 
 def test_hostile_texts_come_back_as_they_were(view: StoreView, browser: Any) -> None:
     """A browser changes line ends and control characters are shown as codes: no edit."""
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         page = browser.new_page()
         page.goto(f"{address}/query/{quote(HARD_ID)}/?experiment=asked&setting=gold")
         page.click("button.primary:has-text('Ask again')")
@@ -222,7 +179,7 @@ def test_hostile_texts_come_back_as_they_were(view: StoreView, browser: Any) -> 
 def test_a_restarted_and_a_stopped_server(view: StoreView, browser: Any) -> None:
     """The page of an earlier start is stale; one without a server says so. Nothing is lost."""
     page = browser.new_page()
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         page.goto(f"{address}{CHANGED}")
     page.check("[name=drop-1]")
     page.fill("[name=add]", "p1")
@@ -230,7 +187,7 @@ def test_a_restarted_and_a_stopped_server(view: StoreView, browser: Any) -> None
     page.wait_for_selector("[data-said]:not([hidden])")
     assert "Nothing that you entered is lost" in page.inner_text("[data-said]")
     assert page.is_checked("[name=drop-1]")
-    with served(view, int(address.rpartition(":")[2])):
+    with served(view, EVERY_ACTION, int(address.rpartition(":")[2])):
         page.click("button.primary:has-text('Ask again')")
         page.wait_for_selector("h1:has-text('stale')")
         page.click("text=Send again")
@@ -245,7 +202,7 @@ def test_a_model_that_is_off(tmp_path: Path, browser: Any) -> None:
     """The reason is above the form, and the form has what was entered."""
     with FakeModelServer(answer) as server:
         asked_experiment(tmp_path, server.url).run()
-    with served(StoreView(tmp_path / "store")) as address:
+    with served(StoreView(tmp_path / "store"), EVERY_ACTION) as address:
         page = browser.new_page(bypass_csp=True)
         page.goto(f"{address}{CHANGED}")
         page.fill("#search", "story one")
@@ -261,7 +218,7 @@ def test_a_model_that_is_off(tmp_path: Path, browser: Any) -> None:
 
 def test_the_buttons_of_a_list(view: StoreView, browser: Any) -> None:
     """Each button does its own work with script too; a CSV is a download."""
-    with served(view) as address:
+    with served(view, EVERY_ACTION) as address:
         page = browser.new_page()
         page.goto(f"{address}/queries?experiment=asked&q=story")
         with page.expect_download() as download:

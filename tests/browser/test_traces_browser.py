@@ -2,60 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser.devtools import find_chromium
+from tests.browser.served_pages import served
 from tests.view.pages.test_traces import HOSTILE, received
-
-from ragstone.view.app import make_app
-from ragstone.view.pages import ACTIONS, PAGES
-from ragstone.view.server import running
-
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = find_chromium()
-
-
-@contextmanager
-def served(store: Path) -> Iterator[str]:
-    """Serve the pages of a store that received traces, in a thread."""
-    app, ready, loop = make_app(received(store), PAGES, ACTIONS), threading.Event(), []
-    found: list[str] = []
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        loop.append((asyncio.get_running_loop(), stop))
-        async with running(app) as address:
-            found.append(address)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield found[0]
-    finally:
-        running_loop, stop = loop[0]
-        running_loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start a Chromium; skip the tests if there is none."""
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with sync_api.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -65,14 +18,14 @@ def test_the_page_is_accessible_and_fits(
 ) -> None:
     """No violation, no sideways scrolling, no request to elsewhere, no complaint of the browser."""
     axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
-    with served(tmp_path / "s") as address:
+    with served(received(tmp_path / "s")) as address:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
         )
         page, told, asked = context.new_page(), [], []
         page.on("console", lambda message: told.append(message.text))
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{address}traces")
+        page.goto(f"{address}/traces")
         page.evaluate(axe)
         found = page.evaluate("axe.run()")["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
@@ -86,10 +39,10 @@ def test_the_page_is_accessible_and_fits(
 
 def test_a_view_becomes_a_data_set_by_keyboard(tmp_path: Path, browser: Any) -> None:
     """The filters and the button work without a pointer, and without a script."""
-    with served(tmp_path / "s") as address:
+    with served(received(tmp_path / "s")) as address:
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
-        page.goto(f"{address}traces")
+        page.goto(f"{address}/traces")
         page.focus("input[name=text]")
         page.keyboard.type("ferry")
         page.keyboard.press("Enter")

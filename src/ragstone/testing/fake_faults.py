@@ -19,27 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from ragstone.causes.order import CAUSES
 from ragstone.testing.fake_model_server import FakeModelServer, Messages
 
-FAULTS: Final[tuple[str, ...]] = (
-    "query_rewriting",
-    "retrieval_miss",
-    "ranking",
-    "reranking",
-    "processing",
-    "distraction",
-    "reading",
-    "knowledge_conflict",
-    "missed_refusal",
-    "false_refusal",
-    "failure",
-    "label_suspect",
-    "undecided",
-    "chunk_border",
-    "incomplete",
-    "insufficient_context",
-)
-"""The causes that can be planted."""
+FAULTS: Final[tuple[str, ...]] = tuple(cause.name for cause in CAUSES)
+"""The causes that can be planted: all."""
 RIGHT: Final = "right"
 _WITHOUT_GOLD: Final = frozenset({"missed_refusal", "undecided", "insufficient_context"})
 _NOTES: Final = 6
