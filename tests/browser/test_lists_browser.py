@@ -121,7 +121,8 @@ def test_lists_work_by_keyboard_and_without_a_script(address: str, browser: Any)
     assert "system=a" in page.url
     page.focus("section[aria-labelledby=wrong] tbody th a")
     link = page.locator("section[aria-labelledby=wrong] tbody th a").get_attribute("href")
-    assert link == "/query/distracted?experiment=e&system=a&setting=retrieved(3)"
+    trial = "experiment=e&system=a&setting=retrieved(3)"
+    assert link == f"/query/distracted?{trial}&cause=any&q=distracted"
     page.goto(f"{address}/compare")
     page.focus("tbody td a")
     page.keyboard.press("Enter")
