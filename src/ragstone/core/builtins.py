@@ -160,7 +160,9 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "conversation-rating": "conversation_rating:ConversationRating",
         "idk": "idk:IDK",
         "RL_F": "faithfulness:Faithfulness",
+        "RL_R": "answer_relevance:AnswerRelevance",
         "ragchecker": "ragchecker:RagChecker",
+        "clarification": "clarification:Clarification",
         "support": "support:Support",
         "taxonomy": "taxonomy:Taxonomy",
         "critiques": "critiques:Critiques",
@@ -168,6 +170,8 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
+        "criterion": "criterion:Criterion",
+        "choices": "choices:Choices",
         "conditioned": "conditioned:Conditioned",
     },
 }

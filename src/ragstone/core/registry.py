@@ -161,14 +161,15 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
     """Return an instance of a component's dataclass; a wrong key or type is a `ConfigError`.
 
     Values are checked in pydantic's lax mode ("3" and 3 are both an int), unknown keys are refused.
+    The argument without a key is the first field, or the one that the class calls `unnamed`.
     """
     fields = [f for f in dataclasses.fields(kind) if f.init]
     named = dict(parameters)
     if "" in named:
         if not fields:
             raise ConfigError(f"{where}: takes no parameter, found {named['']!r}", value=named[""])
-        unnamed = next((f for f in fields if not f.kw_only), fields[0])
-        named[unnamed.name] = named.pop("")
+        usual = next((f for f in fields if not f.kw_only), fields[0])
+        named[getattr(kind, "unnamed", usual.name)] = named.pop("")
     legal = [f.name for f in fields]
     for key in sorted(set(named) - set(legal)):
         raise ConfigError(

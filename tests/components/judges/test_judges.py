@@ -16,12 +16,18 @@ from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import create, find
+from ragstone.core.spec import parse_spec
 from ragstone.core.user_code import source_digest
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Services
 from ragstone.testing import ScriptedCalls
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Task
 
+NEEDED: dict[str, dict[str, Any]] = {
+    "criterion": {"text": "The answer is short."},
+    "choices": {"options": ["short", "long"]},
+}
+"""What a judge cannot do without."""
 MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
 QUERY = Query("q1", "Where is the Eiffel Tower?", ("Paris",))
 ITEM = Item(QUERY, "It stands in Paris.", ("The Eiffel Tower is in Paris.", "Rome is old."))
@@ -111,7 +117,9 @@ def test_an_item_without_a_verdict_is_requested_again(reply: Outcome, rejected: 
     assert outcome.value[0].status == "failed"
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILT_IN["judges"]) - {"conditioned"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(BUILT_IN["judges"]) - {"conditioned", "criterion", "choices"})
+)
 def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
     """An item that needs no call has scores of all declared metrics too."""
     made = judge(name)
@@ -121,9 +129,13 @@ def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
     )
 
     assert [score.metric for score in outcome.value] == list(made.metrics)
-    assert len(made.metrics) == {"critiques": 8, "taxonomy": 4, "nuggets": 4, "ragchecker": 11}.get(
-        name, 2 if name in {"RB_llm", "pairwise", "support", "citation-support"} else 1
-    )
+    assert len(made.metrics) == {
+        "critiques": 8,
+        "taxonomy": 4,
+        "nuggets": 4,
+        "ragchecker": 11,
+        "choices": 2,
+    }.get(name, 2 if name in {"RB_llm", "pairwise", "support", "citation-support"} else 1)
     assert made.scores_of("q", outcome) == list(outcome.value)
 
 
@@ -514,7 +526,7 @@ def test_every_judge_keeps_the_contract(name: str) -> None:
     kind = find("judges", name, where="test")
     calls = says("no")
 
-    made = create("judges", name, where="test")
+    made = create("judges", {"name": name, **NEEDED.get(name, {})}, where="test")
 
     assert kind.__doc__
     assert source_digest(kind)
@@ -549,3 +561,78 @@ def test_ragchecker_counts_claims_of_both_texts() -> None:
     zero = one("ragchecker", says("none"), undefined="zero")
     assert set(zero.parts.values()) == {0.0}
     assert len(zero.parts) == 11
+
+
+def test_a_criterion_in_one_line() -> None:
+    """Yes or no, or a rating; its metric is named after its first words."""
+    named = 'criterion("The answer names a city")'
+    spec = parse_spec(named, where="test")
+    made = create("judges", {"name": spec.name, **spec.parameters, "model": MODEL}, where="test")
+    assert made.metrics == ("criterion-the-answer-names-a-city",)
+    assert not made.graded
+
+    calls = says("Verdict: [[no]]")
+    (verdict,) = made.verdicts([ITEM], calls.services())
+    assert (verdict.value, verdict.label) == (0.0, "no")
+    assert "The answer names a city" in calls.asked[0].messages[-1][1]
+
+    rated = one("criterion", says("4"), text="The answer is polite.", scale="1-5")
+    assert rated.value == 0.75
+    assert judge("criterion", text="It is polite.", metric="tone").metrics == ("tone",)
+
+
+def test_a_criterion_of_each_query() -> None:
+    """It is a label; a query without one is not applicable, and no call is made."""
+    calls = says("yes")
+    query = replace(QUERY, labels={"rubric": "The answer names Paris."})
+    verdict = one("criterion", calls, replace(ITEM, query=query), label="rubric")
+    assert verdict.value == 1
+    assert "names Paris" in calls.asked[0].messages[-1][1]
+    assert one("criterion", calls, label="rubric").status == "not_applicable"
+    assert len(calls.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("criterion", {}, "needs a sentence"),
+        ("criterion", {"text": "x", "label": "y"}, "needs a sentence"),
+        ("criterion", {"text": "x", "scale": "5-1"}, "a range such as 1-5, found '5-1'"),
+        ("choices", {"options": ["a"]}, "two or more different options"),
+        ("choices", {"options": ["a", "a"]}, "two or more different options"),
+        ("choices", {"options": ["a", "b"], "scores": [1]}, "2 options and 1 scores"),
+        ("choices", {"options": ["a", "b"], "scores": [1, 2]}, "from 0 to 1"),
+    ],
+)
+def test_a_criterion_that_cannot_be_judged(
+    name: str, options: dict[str, Any], problem: str
+) -> None:
+    """It is refused before any call."""
+    with pytest.raises(ConfigError, match=problem):
+        judge(name, **options)
+
+
+def test_choices_have_shares_and_a_score() -> None:
+    """One metric per option; with scores their mean too."""
+    plain = judge("choices", options=["helpful", "evasive"])
+    assert plain.metrics == (
+        "choices-helpful-evasive:helpful",
+        "choices-helpful-evasive:evasive",
+    )
+    scored = one("choices", says("evasive"), options=["helpful", "evasive"], scores=[1, 0.2])
+    assert scored.value == 0.2
+    assert dict(scored.parts) == {
+        "choices-helpful-evasive:helpful": 0.0,
+        "choices-helpful-evasive:evasive": 1.0,
+    }
+
+
+def test_clarification_and_relevance() -> None:
+    """A question back is 1; claims beside the question lower the share."""
+    assert one("clarification", says("yes")).value == 1
+    assert one("clarification", says("no")).value == 0
+    calls = says("1. It is in Paris.\n2. Rome is old.", "1: relevant\n2: beside")
+    verdict = one("RL_R", calls)
+    assert verdict.value == 0.5
+    assert verdict.reason == "beside the question: Rome is old."
+    assert one("RL_R", says("none")).status == "not_applicable"

@@ -119,9 +119,9 @@ class VerdictJudge(Judge):
             items.append(Item(task.query, prediction.answer, shown, problem=prediction.reason))
         for verdict in self.verdicts(items, services):
             reason = verdict.reason if verdict.retry else ""
-            yield Outcome(self.scores(verdict), reason, retry=verdict.retry)
+            yield Outcome(self.scored(verdict), reason, retry=verdict.retry)
 
-    def scores(self, verdict: Verdict) -> tuple[Score, ...]:
+    def scored(self, verdict: Verdict) -> tuple[Score, ...]:
         """Return one score per metric; a part that the verdict does not have is not applicable."""
         values = {str(self): verdict.value, **verdict.parts}
         missing = "not_applicable" if verdict.status == "scored" else verdict.status

@@ -1,0 +1,112 @@
+"""criterion: a sentence of your own, such as "The answer names the year of the treaty"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from ragstone.components.judges.judge_calls import JudgeCall
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
+from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Choice, Rating, VerdictSchema
+from ragstone.errors import ConfigError
+
+_RANGE: Final = re.compile(r"(\d+)-(\d+)")
+_NAME_WORDS: Final = 6
+"""Words of a criterion in the name of its metric."""
+
+
+@dataclass(frozen=True)
+class Criterion(ModelJudge):
+    """How far an answer fulfils a criterion of your own: yes 1, no 0, or a rating as a share.
+
+    Args:
+        text: the criterion, as a sentence about the answer.
+        scale: `yes` for yes or no, or the lowest and the highest rating, such as `1-5`.
+        label: a label of the queries that has the criterion of each query, in place of `text`.
+            A query without it is not applicable.
+        metric: name of the metric; by default the first words of the criterion.
+    """
+
+    text: str = ""
+    scale: str = "yes"
+    label: str = ""
+    metric: str = ""
+
+    name = "criterion"
+    unnamed: ClassVar[str] = "text"
+    variables = ("criterion", "query", "history", "answer", "passages", "gold")
+    default_user = user_template(
+        "How far does the answer fulfil the criterion? Judge only by what the answer says.",
+        {"criterion": "criterion", **TURN, "answer": "answer"},
+    )
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if bool(self.text.strip()) == bool(self.label):
+            raise ConfigError(
+                "judge 'criterion' needs a sentence, for example criterion('The answer names a "
+                "year'), or a label of the queries that has one each",
+                key="text",
+            )
+        _ = self._verdict_schema
+        super().__post_init__()
+
+    def __str__(self) -> str:
+        """Return the metric's name."""
+        return self.metric or criterion_name(self.name, self.text or self.label)
+
+    @cached_property
+    def _verdict_schema(self) -> VerdictSchema[Any]:
+        if self.scale == "yes":
+            return Choice()
+        found = _RANGE.fullmatch(self.scale)
+        if found is None or int(found[1]) >= int(found[2]):
+            raise ConfigError(
+                "judge 'criterion': scale must be yes or a range such as 1-5, found "
+                f"{self.scale!r}",
+                key="scale",
+                value=self.scale,
+            )
+        return Rating(int(found[1]), int(found[2]))
+
+    @property
+    def graded(self) -> bool:
+        """Whether values other than 0 and 1 occur."""
+        return self.scale != "yes" or self.repeats * len(self.backends) > 1
+
+    def without_call(self, item: Item) -> Verdict | None:
+        """Make no call for a query without a criterion."""
+        if not self._of(item):
+            return Verdict.settled(item, f"the query has no label {self.label!r}")
+        return super().without_call(item)
+
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return one call with the criterion."""
+        values = {**self.values(item), "criterion": self._of(item)}
+        material = (item.answer or "", *item.passages)
+        return [self.judge_call(self._verdict_schema, values, material)]
+
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
+        """Return 1 or 0, or the rating as a share of its scale."""
+        schema, (value,) = self._verdict_schema, values
+        if isinstance(schema, Rating):
+            return Verdict(item.item_id, schema.share(value))
+        return Verdict(item.item_id, float(value == "yes"), str(value))
+
+    def _of(self, item: Item) -> str:
+        """Return the criterion of an item; "" if its query has none."""
+        return str(item.query.labels.get(self.label) or "") if self.label else self.text
+
+
+def criterion_name(kind: str, text: str) -> str:
+    """Return the name of a metric from the first words of a text.
+
+    >>> criterion_name("criterion", "The answer names the year of the treaty.")
+    'criterion-the-answer-names-the-year-of'
+    """
+    words = re.findall(r"\w+", text.lower())[:_NAME_WORDS]
+    return "-".join([kind, *words])
