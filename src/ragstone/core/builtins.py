@@ -170,6 +170,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
+        "alce": "alce:Alce",
         "criterion": "criterion:Criterion",
         "choices": "choices:Choices",
         "conditioned": "conditioned:Conditioned",

@@ -59,6 +59,9 @@ def test_equivalence_is_1_or_0_and_never_a_half() -> None:
     """An unreadable reply is unscored; the reason contains the model's words."""
     assert one("equivalence", says("Yes.")).value == 1.0
     assert one("equivalence", says('{"verdict": "no"}')).value == 0.0
+    assert judge("equivalence", labels="each", variant="bergen").metrics == (
+        "equivalence(bergen, each)",
+    )
     unread = one("equivalence", says("Perhaps"))
     assert (unread.value, unread.status) == (None, "failed")
     assert "Perhaps" in unread.reason
@@ -135,7 +138,7 @@ def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
         "nuggets": 4,
         "ragchecker": 11,
         "choices": 2,
-    }.get(name, 2 if name in {"RB_llm", "pairwise", "support", "citation-support"} else 1)
+    }.get(name, 2 if name in {"RB_llm", "alce", "pairwise", "support", "citation-support"} else 1)
     assert made.scores_of("q", outcome) == list(outcome.value)
 
 
@@ -636,3 +639,46 @@ def test_clarification_and_relevance() -> None:
     assert verdict.value == 0.5
     assert verdict.reason == "beside the question: Rome is old."
     assert one("RL_R", says("none")).status == "not_applicable"
+
+
+def test_alce_by_hand() -> None:
+    """Three sentences: two citations of which one is not needed, one right, and none."""
+    item = replace(
+        ITEM,
+        answer="It is in Paris [1][2]. It is tall [3]. It is blue.",
+        passages=("It is in Paris.", "Rome is old.", "It is tall."),
+    )
+
+    def reply(request: Request) -> str:
+        asked = request.messages[-1][1]
+        sentence = "It is in Paris" if "sentence\nIt is in Paris" in asked else "It is tall"
+        return "yes" if sentence in asked.partition("= passages")[2] else "no"
+
+    calls = ScriptedCalls(reply)
+    (verdict,) = judge("alce").verdicts([item], calls.services())
+
+    assert len(calls.asked) == 3 + 1
+    assert verdict.parts["alce:recall"] == pytest.approx(2 / 3)
+    assert verdict.parts["alce:precision"] == pytest.approx(2 / 3)
+    nothing = one("alce", says("yes"), replace(item, answer="It is tall."))
+    assert dict(nothing.parts) == {"alce:recall": 0.0}
+    absent = one("alce", says("yes"), replace(item, answer="It is tall [3][9]."))
+    assert dict(absent.parts) == {"alce:recall": 1.0, "alce:precision": 0.5}
+
+
+def test_bergens_equivalence() -> None:
+    """One label at a time counts the best; an unreadable reply is a no with its reason."""
+    two = replace(ITEM, query=replace(QUERY, gold_answers=("Rome", "Paris")))
+    calls = says("no", "yes")
+    assert one("equivalence", calls, two, labels="each").value == 1
+    shown = [asked.messages[-1][1] for asked in calls.asked]
+    assert ["Rome" in text for text in shown] == [True, False]
+    assert len(calls.asked) == 2
+
+    assert judge("equivalence", labels="each", variant="bergen").metrics == (
+        "equivalence(bergen, each)",
+    )
+    unread = one("equivalence", says("I cannot say."), two, variant="bergen")
+    assert unread.value == 0
+    assert unread.reason.startswith("an unreadable reply counts as no")
+    assert one("equivalence", says("I cannot say."), two).status == "failed"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from ragstone.calls.types import Reply
-from ragstone.components.judges.judge_calls import JudgeCall
+from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.llm_base import TURN, ModelJudge, Refusals, user_template
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
@@ -68,6 +68,10 @@ class Equivalence(ModelJudge):
     The prompt contains all gold answers, one per line.
 
     Args:
+        variant: `bergen` counts a reply that cannot be read as no, as BERGEN's LLMeval does; the
+            value then has the reason.
+        labels: `all` shows all gold answers in one call, as BERGEN's code does; `each` shows one
+            per call, as its paper has it, and the answer is right if it equals any of them.
         method: `text` reads the verdict; with repeats, the value is the share of yes. `logprob`
             takes the probability of yes against no from the first token, the limit of that share.
         least_mass: for `logprob`: lowest sum of the two probabilities that gives a verdict.
@@ -78,6 +82,8 @@ class Equivalence(ModelJudge):
     refusals: Refusals = "settle"
     method: Literal["text", "logprob"] = "text"
     least_mass: float = 0.1
+    variant: Literal["corrected", "bergen"] = "corrected"
+    labels: Literal["all", "each"] = "all"
 
     name = "equivalence"
     schema = Choice()
@@ -89,6 +95,11 @@ class Equivalence(ModelJudge):
         "it is worded; further details may stand beside it unless they contradict the gold answer.",
         {**TURN, "gold": "gold answers", "answer": "answer to be graded"},
     )
+
+    def __str__(self) -> str:
+        """Return the metric's name, with what differs from the default."""
+        said = ", ".join(one for one in (self.variant, self.labels) if one in {"bergen", "each"})
+        return f"equivalence({said})" if said else "equivalence"
 
     @property
     def graded(self) -> bool:
@@ -106,7 +117,10 @@ class Equivalence(ModelJudge):
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call for the word, or for the probabilities of the words."""
-        calls = super().calls_for(item)
+        of_one = super().calls_for
+        golds = [(gold,) for gold in item.query.gold_answers] if self.labels == "each" else []
+        queries = [replace(item.query, gold_answers=gold) for gold in golds] or [item.query]
+        calls = [call for query in queries for call in of_one(replace(item, query=query))]
         likelihood = Likelihood(least_mass=self.least_mass)
         return calls if self.method == "text" else [replace(c, schema=likelihood) for c in calls]
 
@@ -116,7 +130,17 @@ class Equivalence(ModelJudge):
         one_token = {"max_tokens": 1, "logprobs": ALTERNATIVES}
         return {**super().sampling_changes, **(one_token if self.method == "logprob" else {})}
 
+    def verdict_of(self, item: Item, replies: Sequence[JudgeReply[Any]]) -> Verdict:
+        """Return the verdict; with the variant `bergen` an unreadable reply says no."""
+        problems = [reply.reason for reply in replies if reply.is_unreadable]
+        if self.variant != "bergen" or not problems:
+            return super().verdict_of(item, replies)
+        no = "no" if self.method == "text" else 0.0
+        read = [replace(reply, value=no) if reply.is_unreadable else reply for reply in replies]
+        found = super().verdict_of(item, read)
+        return replace(found, reason=f"an unreadable reply counts as no: {problems[0]}")
+
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
-        """Return 1 for yes and 0 for no, or the probability of yes."""
-        value = float(values[0] == "yes") if self.method == "text" else values[0]
+        """Return 1 for yes and 0 for no, or the probability of yes; the best of several labels."""
+        value = max(float(v == "yes") if self.method == "text" else v for v in values)
         return Verdict(item.item_id, value, label="yes" if value >= 0.5 else "no")  # noqa: PLR2004 - the likelier word
