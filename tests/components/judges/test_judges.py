@@ -682,3 +682,12 @@ def test_bergens_equivalence() -> None:
     assert unread.value == 0
     assert unread.reason.startswith("an unreadable reply counts as no")
     assert one("equivalence", says("I cannot say."), two).status == "failed"
+
+
+def test_a_missing_verdict_of_several_is_noted() -> None:
+    """The others decide, and the reason counts what is missing."""
+    verdict = one("idk", says("yes", "what?", "yes", "what?"), repeats=3)
+
+    assert verdict.value == 1
+    assert verdict.reason.startswith("1 of 3 verdicts are missing: ")
+    assert verdict.values.count(None) == 1

@@ -262,7 +262,7 @@ def combine(verdicts: Sequence[Verdict], pooling: Pooling = "majority") -> Verdi
     """Return one verdict from several on an item: the majority of labels, the median of values.
 
     With the pooling "mean", the value is the mean and labels do not count. A tie between labels is
-    unscored, with the count of each.
+    unscored, with the count of each. Verdicts that are missing are counted in the reason.
     """
     if len(verdicts) == 1:
         return verdicts[0]
@@ -275,22 +275,31 @@ def combine(verdicts: Sequence[Verdict], pooling: Pooling = "majority") -> Verdi
     scored = [verdict for verdict in verdicts if verdict.status == "scored"]
     if not scored:
         return replace(verdicts[0], **shared)
+    found = _pooled(scored, pooling)
+    missing = [verdict for verdict in verdicts if verdict.status == "failed"]
+    if missing:
+        counted = f"{len(missing)} of {len(verdicts)} verdicts are missing: {missing[0].reason}"
+        found = replace(found, reason="; ".join(filter(None, (found.reason, counted))))
+    return replace(found, **shared)
+
+
+def _pooled(scored: Sequence[Verdict], pooling: Pooling) -> Verdict:
+    """Return one verdict from those that are scored."""
     values = [verdict.value for verdict in scored if verdict.value is not None]
     if pooling == "mean":
-        return replace(scored[0], value=statistics.fmean(values), **shared)
+        return replace(scored[0], value=statistics.fmean(values))
     if any(verdict.label for verdict in scored):
         counts = Counter(verdict.label for verdict in scored).most_common()
         if len(counts) > 1 and counts[0][1] == counts[1][1]:
             listed = ", ".join(f"{label} {count}" for label, count in sorted(counts))
             reason = f"the verdicts disagree: {listed}"
-            return Verdict(verdicts[0].item_id, status="failed", reason=reason, **shared)
-        return replace(next(v for v in scored if v.label == counts[0][0]), **shared)
+            return Verdict(scored[0].item_id, status="failed", reason=reason)
+        return next(v for v in scored if v.label == counts[0][0])
     parts = {
         name: statistics.median([v.parts[name] for v in scored if name in v.parts])
         for name in scored[0].parts
     }
-    value = statistics.median(values) if values else None
-    return replace(scored[0], value=value, parts=parts, **shared)
+    return replace(scored[0], value=statistics.median(values) if values else None, parts=parts)
 
 
 def with_replies(verdict: Verdict, replies: Sequence[JudgeReply[Any]]) -> Verdict:
