@@ -220,9 +220,15 @@ def addresses(experiments: int, times: int, data_sets: int) -> dict[str, list[st
             "/judges": {},
             "/calls": {"experiment": name},
             "/history": {"experiment": name},
+            "/queries": {"experiment": name, "right": "no", "q": "" if number % 2 else "winter"},
+            "/query/ID": {"experiment": name, "system": system, "setting": setting},
+            "/experiment/NAME": {},
         }
+        ids = {"ID": f"set-{of % data_sets}-q{number % 4:03d}", "NAME": name}
         for page, values in asked.items():
             path = page.partition(" ")[0]
+            for word, value in ids.items():
+                path = path.replace(word, value)
             query = urllib.parse.urlencode({k: v for k, v in values.items() if v})
             found.setdefault(page, []).append(f"{path}?{query}")
     return found
@@ -303,6 +309,15 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+def print_table(pages: list[dict[str, Any]]) -> None:
+    """Print the times of the pages as in docs/view.md."""
+    print("| page | first request | median | 95th percentile | kB |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for one in pages:
+        times = " | ".join(f"{one[name]:.3f} s" for name in ("first", "p50", "p95"))
+        print(f"| {one['page']} | {times} | {one['kB']:.0f} |")
+
+
 def main() -> None:
     """Measure, check, and print or write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -336,9 +351,8 @@ def main() -> None:
         "cores": os.cpu_count(),
         "score_tables": read_scores(given.store, given.experiments, given.data_sets),
     }
-    for one in pages:
-        print(one)
-    print(f"memory {peak:.2f} GB, {compared} means equal to show, {found['score_tables']}")
+    print_table(pages)
+    print(f"\nmemory {peak:.2f} GB, {compared} means equal to show, {found['score_tables']}")
     if given.json:
         given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
