@@ -153,7 +153,7 @@ def test_reasons_why_there_are_no_causes(tmp_path: Path, results: Results) -> No
     record = replace(results.record, file={**results.record.file, "correct": None})
     bare = Results(results.store, record)
     assert causes_document(bare) == {"causes": [], "gains": [], "queries": [], "marks": []}
-    assert "add the key correctness_metric" in causes_text(bare, causes_of(bare))
+    assert "add the key correct, such as correct: Match" in causes_text(bare, causes_of(bare))
     unanswered = Results(results.store, replace(results.record, trials=()))
     assert "add a generator" in causes_text(unanswered, causes_of(unanswered))
 

@@ -50,12 +50,12 @@ def unsought(results: StoredResults) -> list[Unsought]:
 
 def nothing_to_find(results: StoredResults) -> str:
     """Return why an experiment has no causes, with what to add; "" if it has answers with some."""
-    if results.record.correctness is None:
-        return "no answer is called right or wrong: add the key correctness_metric, such as Match"
-    if results.correctness is None:
-        return f"{results.record.correctness} has values between 0 and 1: add a threshold"
     if not results.trials:
         return "no system has answered: add a generator, or run the experiment again"
+    if results.record.correctness is None:
+        return "no answer is called right or wrong: add the key correct, such as correct: Match"
+    if results.correctness is None:
+        return f"{results.record.correctness} has values between 0 and 1: add a threshold"
     if not TrialsAtHand(results).mixed:
         return "causes are those of answers with a mixed context: add settings: retrieved(5)"
     return ""
