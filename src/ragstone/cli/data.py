@@ -16,6 +16,7 @@ from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import compare_generated_command, generate_command
 from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
 from ragstone.cli.data_list import list_command
+from ragstone.cli.data_ratings import ratings_command
 from ragstone.cli.options import FILE, AliasGroup, json_option, print_files, print_result
 from ragstone.core import limits
 
@@ -35,6 +36,7 @@ SEVERITY: Final = ("error", "warning", "note")
         label_command,
         label_stats_command,
         agreement_command,
+        ratings_command,
         suitability_command,
         critique_command,
         generate_command,
