@@ -14,6 +14,7 @@ from ragstone.text.cited_sentences import cited_sentences
         ("It is old. [1]", (1,)),
         ("It is old [1][2].", (1, 2)),
         ("It is old [1, 2; 5].", (1, 2, 5)),
+        ("It is old [2][1, 2]. [1]", (2, 1)),
         ("It is old [1-3].", (1, 2, 3)),
         ("It is old [1–3].", (1, 2, 3)),  # noqa: RUF001 - a dash
         ("It is old [^1^].", (1,)),
@@ -52,7 +53,8 @@ def test_abbreviations_and_decimals_end_no_sentence() -> None:
 
 
 def test_a_long_answer_is_read_in_linear_time() -> None:
-    """Open brackets and abbreviations without an end."""
+    """Open brackets, abbreviations without an end, and long white space."""
     assert len(cited_sentences("[1" * 50_000)) == 1
     assert len(cited_sentences("Dr. " * 50_000)) == 1
+    assert len(cited_sentences("It" + " " * 500_000 + "is old.")) == 1
     assert cited_sentences("") == []

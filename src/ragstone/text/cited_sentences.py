@@ -25,7 +25,7 @@ _TAIL: Final = 20
 def cited_sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
     """Return the sentences of an answer without their citations, and the numbers that each cites.
 
-    A citation belongs to the sentence that it stands in or follows.
+    A citation belongs to the sentence that it is in or follows. Each number is listed once.
 
     >>> cited_sentences("Paris is in France [1]. It is old [2-3]. Yes.")
     [('Paris is in France.', (1,)), ('It is old.', (2, 3)), ('Yes.', ())]
@@ -37,13 +37,14 @@ def cited_sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
     pattern = _BRACKETED if _BRACKETED.search(answer) else _IN_ROUND
     found: list[tuple[str, tuple[int, ...]]] = []
     for part in _parts(answer.strip()):
-        cited = tuple(n for listed in pattern.findall(part) for n in _listed(listed))
-        text = re.sub(r"\s+([.!?。])", r"\1", pattern.sub("", part)).strip()
+        cited = [n for listed in pattern.findall(part) for n in _listed(listed)]
+        text = re.sub(r"(?<!\s)\s+([.!?。])", r"\1", pattern.sub("", part)).strip()
         if text:
-            found.append((text, cited))
+            found.append((text, tuple(dict.fromkeys(cited))))
         elif cited and found:
             # The citation stands after the full stop of its sentence.
-            found[-1] = (found[-1][0], (*found[-1][1], *cited))
+            sentence, before = found[-1]
+            found[-1] = (sentence, tuple(dict.fromkeys([*before, *cited])))
     return found
 
 

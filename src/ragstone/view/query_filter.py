@@ -18,6 +18,7 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.types import Query
 from ragstone.view.errors import PageError, StateText
+from ragstone.view.page_query import page_address
 
 RIGHT: Final = {"yes": True, "no": False, "unknown": None}
 """Value of the filter `right` -> whether the answer is right; None if no rule says so."""
@@ -147,7 +148,7 @@ def _check(results: StoredResults, wanted: QueryFilter) -> None:
     ):
         if value and value not in known:
             said = f"{results.name!r} has no {kind} {value!r}{did_you_mean(value, known)}"
-            link = f"/queries?experiment={results.name}"
+            link = page_address("/queries", {"experiment": results.name})
             raise PageError(404, StateText(said, link=link, link_text="Show all queries"))
     if wanted.cause and results.correctness is None:
         said = f"{results.name!r} has no rule for correct answers (`correct`), so no causes."

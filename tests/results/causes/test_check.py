@@ -15,6 +15,7 @@ from ragstone.results.causes.check import check_causes
 from ragstone.results.causes.check_text import cause_check_document, cause_check_text
 from ragstone.results.causes.found import causes_of
 from ragstone.results.results import Results
+from ragstone.statistics.summary import summarise
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +115,21 @@ def test_the_command_prints_text_and_json(results: Results, tmp_path: Path) -> N
     assert "same stage: 1.000" in text
     neither = CliRunner().invoke(command, ["check", str(experiment)])
     assert "give one of --data" in neither.stderr
+
+
+def test_answers_to_one_query_are_no_independent_labels(results: Results, tmp_path: Path) -> None:
+    """Intervals are over queries if several labelled answers are to the same query."""
+    path = tmp_path / "l.jsonl"
+    for one in causes_of(results).queries:
+        cause = "ranking" if one.query_id == "miss" else one.cause
+        labels(path, {one.query_id: cause}, system=one.system, setting=one.setting)
+    check = check_causes(results, path)
+
+    queries = [one.query_id for one in causes_of(results).queries]
+    assert len(queries) > len(set(queries))
+    same = [
+        float(one.query_id != "miss" or one.cause == "ranking")
+        for one in causes_of(results).queries
+    ]
+    assert check.cause.same.interval == summarise(same, clusters=queries).interval
+    assert check.cause.same.interval != summarise(same).interval

@@ -29,7 +29,7 @@ class Agreement:
     """Agreement of the found causes with those that people named."""
 
     same: Summary
-    """Share of the answers with the same name, with its interval over conversations."""
+    """Share of the answers with the same name, with its interval over conversations or queries."""
     kappa: Coefficient
 
 
@@ -101,7 +101,7 @@ def check_causes(results: StoredResults, path: Path, *, seed: int = 0) -> CauseC
             path=path,
         )
     queries = [found[answer] for answer in both]
-    clusters = clusters_of([one.query_id for one in queries], results.clusters)
+    clusters = _clusters(results, [one.query_id for one in queries])
     named = list(both.values())
     given = [one.cause for one in queries]
     return CauseCheck(
@@ -114,7 +114,7 @@ def check_causes(results: StoredResults, path: Path, *, seed: int = 0) -> CauseC
         unknown=sum(answer not in known for answer in labels),
         stage=_agreement(_stages(named, queries), clusters, seed),
         cause=_agreement(list(zip(named, given, strict=True)), clusters, seed),
-        people=_among(people, seed),
+        people=_among(results, ratings, people, seed),
         causes=tuple(_by_cause(named, given, clusters)),
         confusion=confusion(_texts(named), _texts(given)),
     )
@@ -173,12 +173,25 @@ def _agreement(
     return Agreement(same, cohen_kappa(people, given, clusters=clusters, seed=seed))
 
 
-def _among(people: Mapping[str, Mapping[str, str]], seed: int) -> Coefficient | None:
+def _among(
+    results: StoredResults,
+    ratings: Sequence[HumanRating],
+    people: Mapping[str, Mapping[str, str]],
+    seed: int,
+) -> Coefficient | None:
     if len(people) < 2:  # noqa: PLR2004 - agreement is that of two people at least
         return None
-    items = dict.fromkeys(item for held in people.values() for item in held)
-    ratings = [[held[i] for held in people.values() if i in held] for i in items]
-    return krippendorff_alpha(ratings, seed=seed)
+    items = {_key(one.item): one.item.query_id for one in ratings}
+    given = [[held[item] for held in people.values() if item in held] for item in items]
+    clusters = _clusters(results, list(items.values()))
+    return krippendorff_alpha(given, clusters=clusters, seed=seed)
+
+
+def _clusters(results: StoredResults, query_ids: Sequence[str]) -> Sequence[Hashable] | None:
+    """Return the conversations of answers, or their queries if several answer the same one."""
+    if results.clusters:
+        return clusters_of(query_ids, results.clusters)
+    return query_ids if len(set(query_ids)) < len(query_ids) else None
 
 
 def _by_cause(

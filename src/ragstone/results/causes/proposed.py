@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.causes.evidence import Evidence
-from ragstone.causes.order import BY_NAME, LOST, REPEATS, CauseName
+from ragstone.causes.order import BY_NAME, LOST, REPEATS
 from ragstone.causes.rules import Decision, decide
 from ragstone.components.context_settings.gold_retrieved import GoldRetrieved
 from ragstone.results.causes.collect import TrialEvidence, evidence_of
@@ -23,14 +23,6 @@ from ragstone.results.reader import StoredResults
 Kind: TypeAlias = Literal["gold", "none", "rewrite", "neighbours", "gold first"]
 KINDS: Final[tuple[Kind, ...]] = ("gold", "none", "rewrite", "neighbours", "gold first")
 """The kinds of trials in the order in which they are asked."""
-DECIDES: Final[Mapping[Kind, tuple[CauseName, ...]]] = {
-    "gold": ("distraction", "reading", "knowledge_conflict"),
-    "none": ("reading", "knowledge_conflict"),
-    "rewrite": ("query_rewriting",),
-    "neighbours": ("chunk_border",),
-    "gold first": (),
-}
-"""Kind of trial -> the causes that it decides; `gold first` measures gains."""
 _Wanted: TypeAlias = tuple[Kind, str]
 """A kind of trial, and its context setting."""
 _RETRIEVED: Final = re.compile(r"retrieved\((\d+)\)")
