@@ -16,6 +16,7 @@ from ragstone.text.cited_sentences import cited_sentences
         ("It is old [1, 2; 5].", (1, 2, 5)),
         ("It is old [2][1, 2]. [1]", (2, 1)),
         ("It is old [1-3].", (1, 2, 3)),
+        ("It is old [3-1].", (1, 2, 3)),
         ("It is old [1–3].", (1, 2, 3)),  # noqa: RUF001 - a dash
         ("It is old [^1^].", (1,)),
         ("It is old.[^2]", (2,)),

@@ -83,5 +83,6 @@ def _listed(text: str) -> list[int]:
     found: list[int] = []
     for one in re.split(r"[,;]", text.replace("^", "")):
         first, *last = (int(number) for number in re.findall(r"\d+", one))
-        found += range(first, (last[0] if last else first) + 1)
+        low, high = sorted((first, last[0] if last else first))
+        found += range(low, high + 1)
     return found

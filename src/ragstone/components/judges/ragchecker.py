@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ragstone.components.judges.claims_base import SPELLINGS, ClaimsJudge, numbered
 from ragstone.components.judges.judge_calls import JudgeCall
@@ -39,7 +39,7 @@ class RagChecker(ClaimsJudge):
 
     max_tokens: int = 600
     refusals: Refusals = "unscored"
-    undefined: str = "left-out"
+    undefined: Literal["left-out", "zero"] = "left-out"
 
     name = "ragchecker"
     schema = Listing()
