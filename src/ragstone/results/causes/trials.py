@@ -58,12 +58,20 @@ class TrialsAtHand:
 
     def labels(self, system: str, setting: str) -> Mapping[str, float]:
         """Return query id -> 1.0 for a right answer, 0.0 for a wrong one, by the same system."""
-        return {
-            query_id: label
-            for source, trial in self._unchanged(system, setting)
-            for query_id, label in source.correct_answers(trial).items()
-            if label is not None
-        }
+        key = (system, setting)
+        if key not in self._labels:
+            self._labels[key] = {
+                query_id: label
+                for source, trial in self._unchanged(system, setting)
+                for query_id, label in source.correct_answers(trial).items()
+                if label is not None
+            }
+        return self._labels[key]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str], Mapping[str, float]]:
+        """The labels so far: they are read for every wrong answer."""
+        return {}
 
     def trial_of(self, system: str, setting: str, query_id: str) -> TrialResults | None:
         """Return the trial whose answer to a query `labels` has; None if it was not asked."""
@@ -105,8 +113,16 @@ class TrialsAtHand:
 
     def with_rewrite(self, system: str) -> Mapping[str, Ranking]:
         """Return query id -> ranking of the same search with the gold rewrite; {} without one."""
-        if self.forms_rewrite(system):
-            return {}
+        if system not in self._rewritten:
+            self._rewritten[system] = {} if self.forms_rewrite(system) else self._searched(system)
+        return self._rewritten[system]
+
+    @cached_property
+    def _rewritten(self) -> dict[str, Mapping[str, Ranking]]:
+        """The rankings with the gold rewrite so far."""
+        return {}
+
+    def _searched(self, system: str) -> dict[str, Ranking]:
         own = _parts(self.results.record, system)
         found: dict[str, Ranking] = {}
         for source in reversed(self.sources):
