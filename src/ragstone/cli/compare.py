@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import FILE, json_option, print_result
+from ragstone.cli.options import FILE, json_option, print_result, reveal_option
 from ragstone.cli.sources import chosen_clusters, source_options
 from ragstone.errors import ConfigError
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
 @source_options
 @click.option("--html", type=FILE, metavar="FILE", help="Write an HTML page to this file.")
+@reveal_option
 @json_option
 def command(
     *,
@@ -49,6 +50,7 @@ def command(
     by: str | None,
     markdown: Path | None,
     html: Path | None,
+    reveal: bool,
     **options: Any,
 ) -> None:
     """Compare systems on the queries that all of them have, metric by metric.
@@ -72,9 +74,12 @@ def command(
     from ragstone.core.atomic_files import write_document
     from ragstone.evaluation.compare import compare
     from ragstone.experiment.score_sources import read_sources, source_changes
+    from ragstone.experiment.secret_sources import SecretShares
     from ragstone.results.comparison_page import write_comparison
 
-    read = read_sources(sources, store)
+    read = read_sources(sources, store, reveal=reveal)
+    if reveal and not any(one.results and one.results.secret for one in read):
+        raise ConfigError("--reveal: no source is an experiment with secret queries")
     for line in source_changes(read):
         click.echo(f"note: {line}", err=True)
     label, groups = chosen_clusters(clusters, data)
@@ -92,7 +97,11 @@ def command(
         write_document(markdown, found.to_markdown().encode(), "comparison")
     if html is not None:
         write_comparison(found, html)
-    print_result(found.to_dict, lambda: found)
+    of_secret = SecretShares(read)
+    print_result(
+        lambda: {**found.to_dict(), **of_secret.to_dict()},
+        lambda: "\n\n".join(map(str, [found, *of_secret.parts()])),
+    )
 
 
 def _groups(label: str, data: str | None, read: list[ScoreSource]) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from ragstone.cli.options import (
     json_option,
     load_results,
     print_files,
+    reveal_option,
     warn_of_attempt,
 )
 
@@ -27,8 +28,11 @@ from ragstone.cli.options import (
     "scores (a .parquet, .csv or .jsonl file), or your own exporter.",
 )
 @click.option("-o", "--output", type=FILE, required=True, help="File or folder to write.")
+@reveal_option
 @json_option
-def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Path) -> None:
+def command(
+    *, experiment: Path, overrides: tuple[str, ...], form: str, output: Path, reveal: bool
+) -> None:
     """Export the results of an experiment to another tool's format.
 
     No step is run, and no file is overwritten. KEY=VALUE replaces a value of the experiment file;
@@ -42,6 +46,6 @@ def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Pat
       ragstone export demo --to scores -o demo.csv
       ragstone export demo --to ragas -o rows.jsonl
     """
-    results = load_results(experiment, overrides)
+    results = load_results(experiment, overrides, reveal=reveal)
     warn_of_attempt(results)
     print_files(results.export(output, form), {})

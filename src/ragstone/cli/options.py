@@ -129,6 +129,11 @@ query_options: Final = together(
     ),
 )
 """Arguments of a command in which a model assesses the queries of a data set."""
+reveal_option: Final = click.option(
+    "--reveal",
+    is_flag=True,
+    help="Show the secret queries too. The store records that they were shown.",
+)
 metrics_option: Final = click.option(
     "--metrics", metavar="NAME,...", help="Metrics, separated by commas (default: Match,EM,F1)."
 )
@@ -217,15 +222,19 @@ def warn_of_attempt(results: Results) -> None:
         click.echo(attempt_text(results.attempt), err=True)
 
 
-def load_all_results(experiment: Path, overrides: Sequence[str]) -> list[Results]:
+def load_all_results(
+    experiment: Path, overrides: Sequence[str], *, reveal: bool = False
+) -> list[Results]:
     """Return the kept results of a file: one per data set that has some.
 
-    Raises `StoreError` if there are none.
+    Raises `StoreError` if there are none, and `ConfigError` if there are no secret queries to
+    `reveal`.
     """
     from ragstone.experiment.joined_sources import stored_results
     from ragstone.results.results import Results
 
-    return [Results(one.store, one.record) for one in stored_results(experiment, overrides)]
+    found = [Results(one.store, one.record) for one in stored_results(experiment, overrides)]
+    return [one.revealed() for one in found] if reveal else found
 
 
 def print_results(results: Sequence[Results]) -> None:
@@ -253,11 +262,15 @@ def print_results(results: Sequence[Results]) -> None:
     )
 
 
-def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
-    """Return the kept results of an experiment file; only its name and its store matter."""
+def load_results(experiment: Path, overrides: Sequence[str], *, reveal: bool = False) -> Results:
+    """Return the kept results of an experiment file; only its name and its store matter.
+
+    Raises `ConfigError` if there are no secret queries to `reveal`.
+    """
     from ragstone.core.store import Store
     from ragstone.experiment.members import read_experiment_file
     from ragstone.results.results import Results
 
     file = read_experiment_file(experiment, overrides)
-    return Results.load(Store(Path(file.store)), file.name)
+    found = Results.load(Store(Path(file.store)), file.name)
+    return found.revealed() if reveal else found

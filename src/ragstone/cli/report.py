@@ -13,6 +13,7 @@ from ragstone.cli.options import (
     json_option,
     load_all_results,
     print_result,
+    reveal_option,
     warn_of_attempt,
 )
 
@@ -44,9 +45,15 @@ def _query_count(_context: click.Context, _option: click.Parameter, value: str) 
     default="500",
     help="Number of queries that get their own page. Means always include all queries.",
 )
+@reveal_option
 @json_option
 def command(
-    experiment: Path, overrides: tuple[str, ...], output: Path | None, queries: int | None
+    *,
+    experiment: Path,
+    overrides: tuple[str, ...],
+    output: Path | None,
+    queries: int | None,
+    reveal: bool,
 ) -> None:
     """Write the results of an experiment as one HTML file that needs no network.
 
@@ -59,7 +66,7 @@ def command(
       ragstone report demo
       ragstone report demo -o demo.html --queries all
     """
-    every = load_all_results(experiment, overrides)
+    every = load_all_results(experiment, overrides, reveal=reveal)
     written = [
         _written(results, _target(output, results, len(every)), queries) for results in every
     ]

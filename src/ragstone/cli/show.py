@@ -14,6 +14,7 @@ from ragstone.cli.options import (
     load_results,
     print_result,
     print_results,
+    reveal_option,
 )
 from ragstone.cli.show_causes import CausesWanted, causes_options, print_causes
 
@@ -25,6 +26,7 @@ from ragstone.cli.show_causes import CausesWanted, causes_options, print_causes
 @causes_options
 @click.option("--scan", is_flag=True, help="Compare systems that differ only in text_weight.")
 @click.option("--metric", help="Metric of --by (default: correctness) or of --scan (default: R@5).")
+@reveal_option
 @json_option
 def command(
     *,
@@ -34,6 +36,7 @@ def command(
     label: str | None,
     scan: bool,
     metric: str | None,
+    reveal: bool,
     **of_causes: Any,
 ) -> None:
     """Show the results of an experiment: answers, adaptability, retrieval, time and tokens.
@@ -46,11 +49,14 @@ def command(
       ragstone show demo
       ragstone show demo --query ID
       ragstone show demo --json
+      ragstone show e.yaml --reveal
       ragstone show demo --causes --setting "retrieved(3)"
       ragstone show demo --causes --decide --max-calls 200
       ragstone show sweep.yaml --scan --by domain
     """
     wanted = CausesWanted(**of_causes)
+    if wanted.causes and reveal:
+        raise click.UsageError("--causes are of the open queries: leave --reveal out")
     if wanted.causes:
         print_causes(experiment, overrides, wanted)
         return
@@ -60,9 +66,9 @@ def command(
     from ragstone.results.weight_scan import require_scan_tables, scan_document
 
     if not scan and label is None and query_id is None:
-        print_results(load_all_results(experiment, overrides))
+        print_results(load_all_results(experiment, overrides, reveal=reveal))
         return
-    results = load_results(experiment, overrides)
+    results = load_results(experiment, overrides, reveal=reveal)
     if scan:
         tables = require_scan_tables(results, label, metric)
         print_result(lambda: scan_document(tables), lambda: scan_text(tables))

@@ -29,6 +29,7 @@ from ragstone.experiment.analysis_file import AnalysisSpec
 from ragstone.experiment.names import component_text, default_name, name_systems
 from ragstone.experiment.repeat_spec import Repeats, RepeatSpec
 from ragstone.experiment.sweeps import ListSweep
+from ragstone.results.secret import Secret
 from ragstone.statistics.correctness import Correctness
 
 _LOG: Final = logging.getLogger(__name__)
@@ -61,6 +62,14 @@ def _checked_rule(written: str | None) -> str | None:
         raise ValueError(str(error)) from error
 
 
+def _checked_secret(written: object) -> object:
+    """Return a secret share as a record has it; `ValueError` if it is not one."""
+    try:
+        return written if written is None else Secret.parse(written).to_dict()
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
 def _plain_part(value: Any) -> Any:
     """Return a part as it would be written in a file; a data set made in Python by its name."""
     if isinstance(value, str | Mapping):
@@ -86,6 +95,11 @@ DataPart: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array"}]}),
 ]
 """The key `data`: in a file several data sets, in the checked form of an experiment one."""
+
+
+_SECRET_SCHEMA: Final = WithJsonSchema(
+    {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "object"}, {"type": "null"}]}
+)
 
 
 class Sample(BaseModel):
@@ -165,6 +179,10 @@ class ExperimentFile(BaseModel):
     """What counts for a query without an answer (docs/statistics.md)."""
     repeats: Repeats = None
     """How often each query is asked of what samples: 5, or `{answers: 5, verdicts: 2}`."""
+    secret: Annotated[dict[str, Any] | None, BeforeValidator(_checked_secret), _SECRET_SCHEMA] = (
+        None
+    )
+    """The share of the queries that outputs leave out until `--reveal`: 20% (docs/secret.md)."""
     max_systems: int = limits.MAX_SWEEP_SYSTEMS
     """Maximum number of systems, and of settings, that lists may spread to."""
     analysis: AnalysisSpec | None = None

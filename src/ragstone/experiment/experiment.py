@@ -45,6 +45,7 @@ from ragstone.experiment.repeats import check_repeated, repeat_notes, with_repea
 from ragstone.experiment.rule_checks import check_analysis, check_rules
 from ragstone.experiment.running import Run, run_together
 from ragstone.experiment.schedule import needed
+from ragstone.experiment.secret_queries import secret_counts
 from ragstone.experiment.shared_queries import (
     collection_table,
     matching,
@@ -171,6 +172,7 @@ class Experiment:
         check_rules(self.file, self.settings, metrics, self.judges)
         check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
         check_analysis(self.file, self.systems, self.shared, ranking.metrics)
+        secret_counts(self)
 
     @cached_property
     def shared(self) -> SharedInputs:
@@ -360,6 +362,7 @@ class Experiment:
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self._notes(planned.steps),
                 power="" if self.member.counterfactual else power_line(self),
+                secret=secret_counts(self),
             )
 
     def _begin(

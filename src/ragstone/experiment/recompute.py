@@ -49,9 +49,9 @@ class ReplacedTables(StoredResults):
     tables: Mapping[str, Table] = field(default_factory=dict)
     """Folder of a step -> the table in place of the stored one."""
 
-    def stored_table(self, folder: str) -> Table:
+    def whole_table(self, folder: str) -> Table:
         """Return the replacing table of a folder, else the stored one."""
-        return self.tables[folder] if folder in self.tables else super().stored_table(folder)
+        return self.tables[folder] if folder in self.tables else super().whole_table(folder)
 
 
 @dataclass

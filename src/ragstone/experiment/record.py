@@ -37,6 +37,7 @@ from ragstone.results.record import (
     TrialEntry,
     part_id,
 )
+from ragstone.results.reveals import record_change
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class Recorder:
             self._record = replace(self._record, data_source=self._dataset.source.facts())
             if self._finished and self._keeps_earlier:
                 keep_earlier(self._store, self._finished)
+                record_change(self._store, self._finished, self._record)
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)
         return self._record

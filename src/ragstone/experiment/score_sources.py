@@ -106,18 +106,21 @@ class ScoreSource:
         return (str(self.results.store.root.resolve()), record.name, tables, *self.chosen)
 
 
-def read_sources(written: Sequence[str], store: Path = STORE) -> list[ScoreSource]:
+def read_sources(
+    written: Sequence[str], store: Path = STORE, *, reveal: bool = False
+) -> list[ScoreSource]:
     """Return the scores of each argument, with names that differ if the arguments do.
 
     Args:
         written: places, see the module; notices about them are logged.
         store: the store behind passports.
+        reveal: whether the secret queries of experiments are among the scores.
 
     Raises:
         ConfigError: there is no such file, system or setting, or a choice is missing.
         StoreError: the store has no such results.
     """
-    found = [_read(one, store) for one in written]
+    found = [_read(one, store, reveal=reveal) for one in written]
     _refuse_same(written, found)
     names = [source.name for source in found]
     if len(set(names)) == len(names):
@@ -170,13 +173,13 @@ def split_name(written: str) -> tuple[str, str]:
     return "", written
 
 
-def _read(written: str, store: Path) -> ScoreSource:
+def _read(written: str, store: Path, *, reveal: bool) -> ScoreSource:
     name, place = split_name(written)
-    found = read_place(ScorePlace.parse(place), store)
+    found = read_place(ScorePlace.parse(place), store, reveal=reveal)
     return replace(found, name=name) if name else found
 
 
-def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
+def read_place(place: ScorePlace, store: Path = STORE, *, reveal: bool = False) -> ScoreSource:
     """Return the scores of a place; see `read_sources`."""
     from ragstone.results.passport_file import read_passport
 
@@ -204,6 +207,7 @@ def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
             f"the run of {path} is not finished; finish it with: ragstone run {path}", path=path
         )
     system, setting = chosen(place.path, part, results.systems, results.settings)
+    results = results.revealed() if reveal and results.secret else results
     found = results.evaluation(system, setting)
     name = f"{place.stem}{place.part}" if place.part.startswith("@") else place.part or place.stem
     return ScoreSource(name, found, results, (system, setting))

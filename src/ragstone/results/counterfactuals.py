@@ -13,6 +13,7 @@ from ragstone.core.fingerprint import fingerprint, without_sources
 from ragstone.core.store import Store
 from ragstone.core.store_contents import documents
 from ragstone.errors import StoreError
+from ragstone.results.earlier import with_secret
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import COUNTERFACTUALS, Record
 
@@ -32,7 +33,7 @@ def kept_counterfactuals(
         purpose: only those that are `exploratory` or `deciding`.
     """
     found = [
-        StoredResults(results.store, record)
+        StoredResults(results.store, with_secret(record, results.record), results.reveal)
         for record in _records(results.store, results.name)
         if record.finished
         and is_current(record, results.record)

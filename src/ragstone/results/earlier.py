@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from ragstone.core import limits
@@ -43,8 +43,16 @@ def finished_records(store: Store, name: str) -> list[Record]:
     was never run, or if its last record is damaged.
     """
     last = Record.load(store, name)
-    found = [*_readable(store, name), *([last] if last.finished else [])]
+    before = (with_secret(one, last) for one in _readable(store, name))
+    found = [*before, *([last] if last.finished else [])]
     return sorted(found, key=lambda record: record.finished or "")
+
+
+def with_secret(record: Record, last: Record) -> Record:
+    """Return a record with the secret share of the last one: what is secret today was it before."""
+    secret = last.file.get("secret")
+    same = secret == record.file.get("secret")
+    return record if same else replace(record, file={**record.file, "secret": secret})
 
 
 def declared_release(entry: Mapping[str, Any]) -> str | None:

@@ -30,6 +30,7 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
 from ragstone.results.same_rows import SameRows, distinct_board, same_rows
+from ragstone.results.secret_share import share_rows, share_sentence
 from ragstone.results.setting_pairs import setting_pairs
 from ragstone.results.shown_causes import ShownCauses, shown_causes
 from ragstone.results.shown_changes import shown_changes
@@ -141,7 +142,10 @@ def _texts(results: StoredResults, same: SameRows) -> dict[str, Any]:
 
 def _tables(results: StoredResults) -> dict[str, Any]:
     """Return the other tables and lists."""
+    secret = share_rows(results)
     return {
+        "secret": secret,
+        "secret_sentence": share_sentence(results, secret) if secret else "",
         "figures": figure_table(results),
         "prompts": shown_prompts(results.record),
         "populations": _populations(results),

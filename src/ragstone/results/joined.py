@@ -82,12 +82,13 @@ class JoinedExperiment:
 
     def scores(self, folders: tuple[str, ...]) -> Mapping[str, Mapping[str, Score]]:
         """Return metric -> query id -> score of some stored tables."""
-        key = self.results.store.root, folders
+        key = self.results.store.root, folders, self.results.held_back
         return self.held.get(key, lambda: self.results.scores(*folders))
 
     def repeated_scores(self, trial: TrialEntry) -> Mapping[str, Mapping[str, Score]]:
         """Return metric -> query id -> score over the repeats of a trial."""
-        key = self.results.store.root, trial.predictions, trial.scores, "repeats"
+        results, place = self.results, (trial.predictions, trial.scores, "repeats")
+        key = results.store.root, *place, results.held_back
         return self.held.get(key, lambda: self.results.trial(trial).scores)
 
 
@@ -145,7 +146,8 @@ class JoinedRow:
     @property
     def identity(self) -> tuple[object, ...]:
         """What makes two rows the same measurement."""
-        return (*self.folders, self.not_applicable, self.metric, self.scale)
+        held_back = self.experiment.results.held_back
+        return (*self.folders, self.not_applicable, self.metric, self.scale, held_back)
 
     def scores(self) -> dict[str, Score]:
         """Return query id -> score, from the store."""

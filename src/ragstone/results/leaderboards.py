@@ -23,6 +23,7 @@ from ragstone.results.record import Attempt
 from ragstone.results.refusals import refusals_document
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import Cell
+from ragstone.results.secret_share import share_document
 from ragstone.results.setting_pairs import setting_documents
 from ragstone.results.usage import usage_rows
 from ragstone.results.variance import variance_document
@@ -269,6 +270,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "finished": results.record.finished,
         "attempt": _attempt_document(results.attempt),
         "data": asdict(results.record.data),
+        **({"secret": share_document(results)} if results.secret else {}),
         "not_applicable": results.not_applicable,
         "systems": results.systems,
         "settings": results.settings,

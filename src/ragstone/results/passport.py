@@ -50,6 +50,7 @@ def make_passport(
             "ragstone": record.ragstone,
             "data": {**asdict(record.data), **record.data_source},
             "experiment": file,
+            **({"secret": results.secret_document()} if results.secret else {}),
             "analysis": dict(record.analysis),
             "prompts": dict(record.templates),
             "prompts_by_name": dict(record.prompts),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ragstone.results.reader import StoredResults
 
 _NOT_DRAWN: Final = "not in the sample"
+_SECRET: Final = "secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ def answered(results: StoredResults) -> TablePopulation:
     """Return the population of the tables of answers."""
     data = results.record.data
     rest = data.queries - data.answered - sum(data.left_out.values())
-    return TablePopulation(data.answered, data.queries, _reasons(data.left_out, rest))
+    secret = data.answered - len(results.queries) if results.held_back else 0
+    reasons = _reasons(data.left_out, rest, secret)
+    return TablePopulation(data.answered - secret, data.queries, reasons)
 
 
 def ranked(results: StoredResults) -> TablePopulation:
@@ -51,11 +54,13 @@ def ranked(results: StoredResults) -> TablePopulation:
     if data.ranked == data.answered:
         return answered(results)
     rest = data.queries - data.ranked
-    return TablePopulation(data.ranked, data.queries, _reasons({}, rest))
+    secret = data.ranked - len(results.ranked) if results.held_back else 0
+    return TablePopulation(data.ranked - secret, data.queries, _reasons({}, rest, secret))
 
 
-def _reasons(left_out: Mapping[str, int], rest: int) -> dict[str, int]:
-    return dict(left_out) | ({_NOT_DRAWN: rest} if rest else {})
+def _reasons(left_out: Mapping[str, int], rest: int, secret: int) -> dict[str, int]:
+    more = {_NOT_DRAWN: rest, _SECRET: secret}
+    return dict(left_out) | {why: count for why, count in more.items() if count}
 
 
 def adaptability(results: StoredResults) -> TablePopulation:

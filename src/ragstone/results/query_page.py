@@ -94,6 +94,11 @@ def find_query(results: StoredResults, query_id: str) -> Query:
     """Return an answered query; raise `ConfigError` with the nearest ids if there is none."""
     if query_id in results.queries:
         return results.queries[query_id]
+    if query_id in results.secret_queries:
+        raise ConfigError(
+            f"query {query_id!r} is secret: {results.name!r} keeps it out of outputs; "
+            "`ragstone show --query ID --reveal` shows it, and records that it was shown"
+        )
     known, most = list(results.queries), limits.MAX_SUGGESTED_IDS
     nearest = difflib.get_close_matches(query_id, known, n=most) or known[:most]
     raise ConfigError(

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, Self, TypeVar
-
-from arro3.core import Table
+from typing import Self
 
 from ragstone.core import schemas
 from ragstone.core.store import Store
-from ragstone.core.stored_table import StoredTable
 from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
 from ragstone.results.repeats import mean_figures, mean_labels, mean_scores, repeat_scores
@@ -31,12 +28,11 @@ from ragstone.results.scored_rows import (
     with_failure_rates,
 )
 from ragstone.results.standings import Standing, standings
+from ragstone.results.stored_tables import StoredTables
 from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.correctness import Correctness
-from ragstone.types import Context, Hop, Prediction, Query, Score
-
-_Row = TypeVar("_Row", Query, Context, Prediction)
+from ragstone.types import Hop, Prediction, Query, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +60,13 @@ class TrustedStep:
 
 
 @dataclass(frozen=True)
-class StoredResults:
+class StoredResults(StoredTables):
     """The stored results of an experiment: rows by system and setting, and aggregates of them."""
-
-    store: Store
-    record: Record
 
     @classmethod
     def load(cls, store: Store, name: str) -> Self:
         """Return the results of the last experiment with this name; `StoreError` without one."""
         return cls(store, Record.load(store, name))
-
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-        return self.record.name
 
     @property
     def finished(self) -> bool:
@@ -128,12 +116,6 @@ class StoredResults:
                     unscored = (s.reason for s in scores.values() if s.status == "unscored")
                     counts.update(("score-answer", metric, reason) for reason in unscored)
         return _step_notes(counts)
-
-    @cached_property
-    def manifests(self) -> dict[str, dict[str, Any]]:
-        """Folder -> manifest of every step, in order."""
-        folders = [entry.folder for entry in self.record.steps]
-        return {folder: self._step(folder).manifest for folder in folders}
 
     def _facts(self, key: str) -> Counter[tuple[str, str, str]]:
         """Return (step, component, text) -> count over the manifests of all steps."""
@@ -251,7 +233,7 @@ class StoredResults:
         found = {}
         for trial in self.record.trials:
             folders = [one.scores for one in trial.every if not one.verdict]
-            figures = [self._step(folder).manifest.get("beside", {}) for folder in folders]
+            figures = [self.manifest(folder).get("beside", {}) for folder in folders]
             found[trial.system, trial.setting] = mean_figures(figures)
         return found
 
@@ -358,29 +340,6 @@ class StoredResults:
 
     def _predictions(self, folder: str) -> dict[str, Prediction]:
         return self._by_query(folder, schemas.table_to_predictions)
-
-    def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:
-        return {row.query_id: row for row in read(self.stored_table(folder))}
-
-    def scores(self, *folders: str) -> dict[str, dict[str, Score]]:
-        """Return metric -> query id -> score of some stored tables."""
-        found: dict[str, dict[str, Score]] = {}
-        for folder in folders:
-            for score in schemas.table_to_scores(self.stored_table(folder)):
-                found.setdefault(score.metric, {})[score.query_id] = score
-        return found
-
-    def mapping(self, folder: str) -> dict[str, str]:
-        """Return a table of two columns as a mapping; {} if the record has no folder."""
-        columns = schemas.columns(self.stored_table(folder)).values() if folder else ((), ())
-        return dict(zip(*columns, strict=True))
-
-    def stored_table(self, folder: str) -> Table:
-        """Return the table of a step's folder."""
-        return self._step(folder).table
-
-    def _step(self, folder: str) -> StoredTable:
-        return StoredTable("", folder=self.store.root / "steps" / folder)
 
 
 def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:

@@ -15,7 +15,18 @@ def remarks(results: StoredResults) -> list[str]:
     """Return the sentences, for the terminal, the report and JSON."""
     doubts = [doubt.sentence for doubt in oracle_doubts(results)]
     rest = (*_repeats(results), *_adaptive(results))
-    return [*_correctness(results), *_oracle(results), *doubts, *rest]
+    return [*_secret(results), *_correctness(results), *_oracle(results), *doubts, *rest]
+
+
+def _secret(results: StoredResults) -> Iterator[str]:
+    """Yield how many queries are secret, and what is not shown because of them."""
+    if sentence := results.secret_sentence:
+        yield f"{sentence}."
+    if results.withholds_figures:
+        yield (
+            "Figures of all answers together, such as macro-F1, contain the secret queries and are "
+            "not shown."
+        )
 
 
 def _adaptive(results: StoredResults) -> Iterator[str]:

@@ -67,7 +67,7 @@ def _earlier(results: StoredResults) -> StoredResults | None:
     # Two runs may finish in one second.
     before = [r for r in known if finished and (r.finished or "") <= finished]
     before = [r for r in before if r != results.record]
-    return StoredResults(results.store, before[-1]) if before else None
+    return StoredResults(results.store, before[-1], results.reveal) if before else None
 
 
 def _between(a: _Side, b: _Side, lead: Lead) -> ShownChanges | None:

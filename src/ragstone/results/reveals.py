@@ -1,0 +1,50 @@
+"""When the secret queries of an experiment were revealed, as its store records it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ragstone.core.store import Store
+from ragstone.core.times import utc_text
+from ragstone.results.record import Record
+from ragstone.results.secret import Secret
+
+KIND: Final = "revealed"
+Means = Literal["--reveal", "the key `secret` was changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """One time at which secret queries were shown."""
+
+    at: str
+    by: str
+    """The option, or the change of the file."""
+    queries: float
+    """The share that was secret until then."""
+    seed: int
+
+
+def reveals(store: Store, name: str) -> list[Reveal]:
+    """Return the reveals of an experiment, the first one first; raise `DamagedFile` on damage."""
+    document = store.read_json(KIND, name) or {}
+    return [Reveal(**one) for one in document.get("reveals", ())]
+
+
+def record_change(store: Store, before: Record, after: Record) -> None:
+    """Record that queries are no longer secret, if another record replaces one with a share.
+
+    A smaller share and another seed show queries that were secret, so they count as a reveal too.
+    """
+    was, now = before.file.get("secret"), after.file.get("secret")
+    if was and was != now and not (now and Secret(**was).is_within(Secret(**now))):
+        record_reveal(store, before.name, was, "the key `secret` was changed")
+
+
+def record_reveal(store: Store, name: str, secret: Mapping[str, Any], by: Means) -> None:
+    """Add a reveal to those of an experiment; raise `StoreError` if the store is read-only."""
+    known = (store.read_json(KIND, name) or {}).get("reveals", [])
+    new = {"at": utc_text(), "by": by, "queries": secret["queries"], "seed": secret["seed"]}
+    store.write_json(KIND, name, {"reveals": [*known, new]})
