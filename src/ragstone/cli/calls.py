@@ -80,7 +80,14 @@ def show_command(log: Path, key: str) -> None:
     Example:
       ragstone calls show .ragstone 3f9a
     """
+    from ragstone.results.secret_calls import is_secret_call, texts_of_log
+
     call = log_queries.find(log, key)
+    if is_secret_call(call, texts_of_log(log)):
+        raise ConfigError(
+            f"call {key!r} contains a secret query; take `secret` out of the experiment file and "
+            "run it again to see the call, which the store records as a reveal"
+        )
     print_result(lambda: call, lambda: _call_text(call))
 
 
@@ -101,8 +108,16 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
     Example:
       ragstone calls export --model smollm2-135m-instruct > calls.jsonl
     """
+    from ragstone.results.secret_calls import is_secret_call, texts_of_log
+
+    texts, left_out = texts_of_log(log), 0
     for call in log_queries.export(log, Filter(model=model or "", failures=failures)):
+        if texts and is_secret_call(call, texts):
+            left_out += 1
+            continue
         sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
+    if left_out:
+        click.echo(f"note: {left_out:,} calls about secret queries are left out", err=True)
 
 
 @command.command("prune")

@@ -72,6 +72,7 @@ def command(
     """
     from ragstone.components.metrics.parse import split_names
     from ragstone.core.atomic_files import write_document
+    from ragstone.core.tables import to_markdown
     from ragstone.evaluation.compare import compare
     from ragstone.experiment.score_sources import read_sources, source_changes
     from ragstone.experiment.secret_sources import SecretShares
@@ -93,11 +94,13 @@ def command(
         **options,
     )
     found = replace(found, clusters=label or found.clusters)
-    if markdown is not None:
-        write_document(markdown, found.to_markdown().encode(), "comparison")
-    if html is not None:
-        write_comparison(found, html)
     of_secret = SecretShares(read)
+    if markdown is not None:
+        rest = to_markdown(of_secret.parts())
+        text = found.to_markdown() + (f"\n{rest}\n" if rest else "")
+        write_document(markdown, text.encode(), "comparison")
+    if html is not None:
+        write_comparison(found, html, of_secret.lines())
     print_result(
         lambda: {**found.to_dict(), **of_secret.to_dict()},
         lambda: "\n\n".join(map(str, [found, *of_secret.parts()])),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragstone.results.secret_share import share_document, share_rows, share_table
+from ragstone.results.secret_share import (
+    share_document,
+    share_rows,
+    share_sentence,
+    share_table,
+)
 
 if TYPE_CHECKING:
     from ragstone.core.tables import TextTable
@@ -30,9 +35,17 @@ class SecretShares:
         found = {s.name: share_document(r, *s.chosen) for s, r in self._of_secret()}
         return {"secret": found} if found else {}
 
+    def lines(self) -> list[str]:
+        """Return a line per source: how many queries are secret, or what both shares show."""
+        found = ((s.name, r, share_rows(r, *s.chosen)) for s, r in self._of_secret())
+        return [
+            f"{name}: {share_sentence(r, rows) if rows else f'{r.secret_sentence}.'}"
+            for name, r, rows in found
+        ]
+
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield a line or a table per source."""
-        for source, results in self._of_secret():
+        """Yield the lines, or a table per source if the secret queries are revealed."""
+        for line, (source, results) in zip(self.lines(), self._of_secret(), strict=True):
             rows = share_rows(results, *source.chosen)
-            line = f"{source.name}: {results.secret_sentence}."
-            yield share_table(results, rows) if rows else line
+            title = f"{source.name}: open and secret queries (mean [interval])"
+            yield replace(share_table(results, rows), title=title) if rows else line

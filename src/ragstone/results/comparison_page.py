@@ -29,15 +29,15 @@ _END: Final = 0.2
 """Share of a scale that the label of its end needs."""
 
 
-def write_comparison(comparison: Comparison, path: Path | str) -> Path:
-    """Write a comparison as one self-contained file and return its path.
+def write_comparison(comparison: Comparison, path: Path | str, notes: Sequence[str] = ()) -> Path:
+    """Write a comparison as one self-contained file, with notes in its head; return its path.
 
     Raises `StoreError` if the file cannot be written.
     """
-    return write_document(Path(path), render_comparison(comparison).encode(), "comparison")
+    return write_document(Path(path), render_comparison(comparison, notes).encode(), "comparison")
 
 
-def render_comparison(comparison: Comparison) -> str:
+def render_comparison(comparison: Comparison, notes: Sequence[str] = ()) -> str:
     """Return the page's HTML."""
     flipped, used = comparison.flipped(), comparison.usage
     groups = [_Scale(one, 1 - comparison.confidence) for one in by_range(comparison.metrics)]
@@ -46,6 +46,7 @@ def render_comparison(comparison: Comparison) -> str:
         asset("report.css") + asset("comparison.css"),
         [asset(name) for name in _SCRIPTS],
         found=comparison,
+        notes=notes,
         headline=comparison[comparison.headline],
         groups=groups,
         labelled=_labelled(groups, comparison.headline),

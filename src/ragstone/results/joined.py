@@ -210,6 +210,13 @@ class JoinedResults:
             )
         return cls.of(StoredResults(store, record) for record in found)
 
+    @property
+    def secret_lines(self) -> list[str]:
+        """A line per experiment of the rows that has secret queries."""
+        used = dict.fromkeys(row.experiment for row in self.rows)
+        found = ((one.record.name, one.results.secret_sentence) for one in used)
+        return [f"{name}: {sentence}" for name, sentence in found if sentence]
+
     @cached_property
     def axes(self) -> dict[str, list[str]]:
         """Name of a factor -> its values, in order of first appearance."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragstone.results.reader import StoredResults
 
 _NOT_DRAWN: Final = "not in the sample"
-_SECRET: Final = "secret"
+_HELD_BACK: Final = "secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def ranked(results: StoredResults) -> TablePopulation:
 
 
 def _reasons(left_out: Mapping[str, int], rest: int, secret: int) -> dict[str, int]:
-    more = {_NOT_DRAWN: rest, _SECRET: secret}
+    more = {_NOT_DRAWN: rest, _HELD_BACK: secret}
     return dict(left_out) | {why: count for why, count in more.items() if count}
 
 

@@ -12,6 +12,7 @@ from ragstone.results.record import Record
 from ragstone.results.secret import Secret
 
 KIND: Final = "revealed"
+_DAY: Final = len("2026-11-26")
 Means = Literal["--reveal", "the key `secret` was changed"]
 
 
@@ -44,7 +45,15 @@ def record_change(store: Store, before: Record, after: Record) -> None:
 
 
 def record_reveal(store: Store, name: str, secret: Mapping[str, Any], by: Means) -> None:
-    """Add a reveal to those of an experiment; raise `StoreError` if the store is read-only."""
+    """Add a reveal to those of an experiment; equal ones of one day are one.
+
+    Raises `StoreError` if the store is read-only.
+    """
     known = (store.read_json(KIND, name) or {}).get("reveals", [])
     new = {"at": utc_text(), "by": by, "queries": secret["queries"], "seed": secret["seed"]}
-    store.write_json(KIND, name, {"reveals": [*known, new]})
+    if (
+        not known
+        or known[-1] | {"at": new["at"]} != new
+        or known[-1]["at"][:_DAY] < new["at"][:_DAY]
+    ):
+        store.write_json(KIND, name, {"reveals": [*known, new]})

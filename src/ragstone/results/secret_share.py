@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _LEVEL: Final = 0.95
 _NOTE: Final = (
-    "The intervals of a metric hold together at 95 % (Bonferroni). Difference: secret minus open, of "
-    "different queries."
+    "The intervals of a metric hold together at 95 % (Bonferroni). Difference: secret minus open, "
+    "of different queries."
 )
 
 

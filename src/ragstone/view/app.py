@@ -93,7 +93,8 @@ class _Server:
         query = _query(request)
 
         def made() -> bytes:
-            return _json(page.make(self.view, query))
+            body, secret = _json(page.make(self.view, query)), self.view.secret_lines()
+            return _json({**orjson.loads(body), "secret": secret}) if secret else body
 
         return _json_response(await self._in_thread(made))
 
@@ -154,6 +155,7 @@ class _Server:
             tabs=[one for one in self.pages if one.tab],
             current=page.marks or page.path,
             store=str(self.view.root),
+            secret=self.view.secret_lines(),
             token=self.token,
             made=utc_text()[11:16],
             twin=query.twin,

@@ -5,6 +5,7 @@ The store may be written at the same time. A record that was replaced is read ag
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import threading
@@ -51,6 +52,8 @@ class ListedExperiment:
     headline: str = ""
     problem: str = ""
     """Why the record cannot be read, or ""."""
+    secret: bool = False
+    """Whether some of its queries are secret."""
     running: bool = False
     """Whether a run has begun after the last one that finished."""
 
@@ -150,6 +153,15 @@ class StoreView:
             self._drop()
         return held[1]
 
+    def secret_lines(self) -> list[str]:
+        """Return a line per experiment with secret queries, which no page shows."""
+        found = []
+        for one in self.experiments():
+            if one.secret and not one.problem:
+                with contextlib.suppress(StoreError):
+                    found.append(f"{one.name}: {self.results(one.name).secret_sentence}.")
+        return found
+
     def kept(self, key: Hashable, state: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what was made for a key from the same state, or make it.
 
@@ -231,4 +243,5 @@ def _facts(digest: str, record: Record) -> ListedExperiment:
         settings=tuple(dict.fromkeys(one.setting for one in record.trials)),
         metrics=tuple((one.name, one.kind) for one in record.metrics),
         headline=record.headline,
+        secret=bool(record.file.get("secret")),
     )

@@ -186,7 +186,7 @@ def make_board(joined: JoinedResults, request: BoardRequest) -> BoardTable:
         tuple(axes.sort((cell.column for cell in cells), columns)),
         {(cell.row, cell.column): cell for cell in cells},
         tuple(_head(cells, axes, request, metrics)),
-        tuple(_notes(cells, request)),
+        (*_notes(cells, request), *shown.secret_lines),
         tuple(data_ranks(cells, axes)) if request.average else (),
         tuple(mix_turns(cells, axes, request.best, request.mix)) if request.mix else (),
     )
