@@ -47,10 +47,12 @@ def _answer(messages: Any, *_: Any) -> str:
     return "yes" if f"gold{found}" in said else f"gold{found} model{found}"
 
 
-def canary_experiment(folder: Path, name: str = "e", **changes: Any) -> Results:
+def canary_experiment(
+    folder: Path, name: str = "e", *, share: str | None = None, **changes: Any
+) -> Results:
     """Run a model and an own system on 40 queries, and return the results of `folder/NAME.yaml`.
 
-    `changes` are keys of the experiment file.
+    `share` is the secret share; `changes` are other keys of the experiment file.
     """
     _write(folder)
     with FakeModelServer(answer=_answer) as server:
@@ -67,6 +69,7 @@ def canary_experiment(folder: Path, name: str = "e", **changes: Any) -> Results:
             "metrics": ["Match", "F1", "BLEU", "R@2"],
             "judges": [{"model": model, "name": "equivalence", "least_parse_rate": 0}],
             "oracle": "gold",
+            "secret": share,
             **changes,
         }
         path = folder / f"{name}.yaml"

@@ -1,0 +1,85 @@
+"""Open and secret queries side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fakes.canary_store import canary_experiment
+
+from ragstone.results.html import render_report
+from ragstone.results.results import Results
+from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_table
+
+OWN = {
+    "systems": {"own": {"retriever": "bm25", "generator": "gold"}},
+    "metrics": ["Match", "F1", "R@2"],
+    "judges": [],
+}
+
+
+@pytest.fixture(scope="module")
+def revealed(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Return results whose secret queries are revealed."""
+    return canary_experiment(tmp_path_factory.mktemp("share"), share="30%", **OWN).revealed()
+
+
+def test_both_shares_and_their_difference(revealed: Results) -> None:
+    """Each row has the mean, n and failures of both, and the interval of the difference."""
+    rows = share_rows(revealed)
+    count = len(revealed.secret_queries)
+    places = {(row.system, row.setting, row.metric) for row in rows}
+    assert ("own", "", "R@2") in places
+    assert ("own", "gold", "Match") in places
+    assert all(row.secret.n == count and row.open.n == 40 - count for row in rows if row.setting)
+    for row in rows:
+        assert row.interval is not None
+        assert row.interval[0] <= (row.difference or 0.0) <= row.interval[1]
+        assert row.worse is None
+    assert share_sentence(revealed, rows) == "The secret share is not shown to differ (Match)."
+    chosen = share_rows(revealed, "own", "gold")
+    assert {row.setting for row in chosen} == {"", "gold"}
+
+
+def test_a_difference_is_stated_with_its_size(revealed: Results) -> None:
+    """A worse secret share may be due to tuning; a better one is not."""
+    (row,) = (r for r in share_rows(revealed, "own", "gold") if r.metric == "Match")
+    worse = replace(row, difference=-0.4, interval=(-0.6, -0.2), worse=True)
+    assert share_sentence(revealed, [worse]) == (
+        "The secret share is worse in Match: own under gold -0.400. The system may be tuned to the "
+        "open queries."
+    )
+    better = replace(row, difference=0.4, interval=(0.2, 0.6), worse=False)
+    assert "better in Match: own under gold +0.400" in share_sentence(revealed, [better])
+
+
+def test_every_form_shows_both(revealed: Results) -> None:
+    """The text, the JSON and the report have the table and the sentence."""
+    rows = share_rows(revealed)
+    assert "not shown to differ" in str(share_table(revealed, rows))
+    assert str(share_table(revealed, rows)) in str(revealed)
+    document = share_document(revealed) or {}
+    assert document["shown"] is True
+    assert len(document["rows"]) == len(rows)
+    assert document["reveals"][0]["by"] == "--reveal"
+    page = render_report(revealed)
+    assert "Open and secret queries" in page
+    assert "not shown to differ (Match)" in page
+
+
+def test_hidden_shares_have_no_rows(revealed: Results) -> None:
+    """Only the number is known."""
+    hidden = replace(revealed, reveal=False)
+    assert share_rows(hidden) == []
+    document = share_document(hidden) or {}
+    assert document["queries"] == len(revealed.secret_queries)
+    assert "rows" not in document
+    assert "Open and secret queries" not in render_report(hidden)
+
+
+def test_without_a_share_there_is_no_document(tmp_path: Path) -> None:
+    """The key is absent from JSON."""
+    plain = canary_experiment(tmp_path, **OWN)
+    assert share_document(plain) is None
+    assert "secret" not in plain.to_dict()

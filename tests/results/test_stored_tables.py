@@ -1,0 +1,100 @@
+"""Tables of a record without the rows of its secret queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.fakes.canary_store import canary_experiment
+from tests.fakes.made_results import made_results
+
+from ragstone.errors import ConfigError
+from ragstone.experiment.load import load_experiment
+from ragstone.results.earlier import finished_records
+from ragstone.results.joined import JoinedResults
+from ragstone.results.leaderboards import results_document
+from ragstone.results.results import Results
+
+OWN = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Return results of 40 queries of which some are secret."""
+    folder = tmp_path_factory.mktemp("secret")
+    return canary_experiment(folder, share="30%", metrics=["Match", "BLEU", "R@2"])
+
+
+def test_secret_queries_have_no_row(results: Results) -> None:
+    """Queries, scores, rankings, labels of clusters and contexts are those of the others."""
+    secret, shown = results.secret_queries, results.revealed()
+    assert 2 <= len(secret) <= 20
+    assert set(results.queries) == set(results.ranked) == set(shown.queries) - secret
+    for trial in results.trials:
+        assert set(trial.predictions) == set(results.queries)
+        assert all(set(held) <= set(results.queries) for held in trial.scores.values())
+    assert set(results.rankings[0].rankings) == set(results.queries)
+    assert not secret & set(results.clusters)
+    assert set(shown.trials[0].predictions) == set(results.queries) | secret
+
+
+def test_counts_are_those_of_the_rows(results: Results) -> None:
+    """Failures and rows of manifests are of the open queries; figures of all are withheld."""
+    shown, trial = replace(results, reveal=True), results.record.trials[-1]
+    before, after = shown.manifest(trial.predictions), results.manifest(trial.predictions)
+    assert before["rows"] - after["rows"] == len(results.secret_queries)
+    own = [p for p in results.trials[-1].predictions.values() if p.answer is None]
+    assert after["failed"] == len(own) < before["failed"]
+    assert set(after["reasons"]) == {one.reason for one in own}
+    assert shown.manifest(trial.scores)["beside"]
+    assert "beside" not in results.manifest(trial.scores)
+    assert results.withholds_figures
+    assert "Figures of all answers together" in " ".join(results_document(results)["remarks"])
+
+
+def test_joined_scores_of_another_share_are_not_mixed_up(results: Results) -> None:
+    """Two readers of the same tables have their own rows."""
+    joined = JoinedResults.of([results, replace(results, reveal=True)])
+    first, second = (
+        next(row for row in joined.rows if row.experiment is one and row.metric == "Match")
+        for one in joined.experiments
+    )
+    assert len(second.scores()) - len(first.scores()) == len(results.secret_queries)
+    assert first.identity != second.identity
+
+
+def test_a_share_is_added_and_taken_away_without_a_step(tmp_path: Path) -> None:
+    """The record changes, no step runs; to take it away is recorded as a reveal."""
+    before = canary_experiment(tmp_path, **OWN)
+    assert before.secret_document() is None
+    with pytest.raises(ConfigError, match="has no secret queries to reveal"):
+        before.revealed()
+    steps = sorted(path.name for path in (tmp_path / "store" / "steps").iterdir())
+
+    def run(share: str | None) -> Results:
+        path = tmp_path / "e.yaml"
+        document = {k: v for k, v in load_experiment(path).file.model_dump().items() if v}
+        path.write_text(json.dumps({**document, "secret": share}))
+        return load_experiment(path).run()
+
+    hidden = run("30%")
+    assert len(hidden.queries) < 40 == len(before.queries)
+    assert [one.file["secret"] for one in finished_records(hidden.store, "e")] == 2 * [
+        {"queries": 0.3, "seed": 0}
+    ]
+    assert hidden.reveals == []
+    shown = run(None)
+    assert len(shown.queries) == 40
+    again = run("30%")
+    assert [one.by for one in again.reveals] == ["the key `secret` was changed"]
+    assert "The secret share was revealed on" in again.secret_sentence
+    assert sorted(path.name for path in (tmp_path / "store" / "steps").iterdir()) == steps
+
+
+def test_results_without_a_share_read_as_before(tmp_path: Path) -> None:
+    """No table is filtered and no sentence is added."""
+    results = made_results(tmp_path)
+    assert (results.secret_queries, results.secret_sentence) == (frozenset(), "")
+    assert "secret" not in results_document(results)
