@@ -12,7 +12,7 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.load import load_experiment
 
-OWN = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
+OWN: dict[str, Any] = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
 
 
 @pytest.fixture(scope="module")

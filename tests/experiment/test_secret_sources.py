@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +15,7 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.score_sources import read_sources
 from ragstone.experiment.secret_sources import SecretShares
 
-OWN = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
+OWN: dict[str, Any] = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
 
 
 def test_only_the_open_queries_of_both_are_compared(tmp_path: Path) -> None:

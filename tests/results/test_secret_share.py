@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.canary_store import canary_experiment
@@ -12,7 +13,7 @@ from ragstone.results.html import render_report
 from ragstone.results.results import Results
 from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_table
 
-OWN = {
+OWN: dict[str, Any] = {
     "systems": {"own": {"retriever": "bm25", "generator": "gold"}},
     "metrics": ["Match", "F1", "R@2"],
     "judges": [],

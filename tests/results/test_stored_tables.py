@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.canary_store import canary_experiment
@@ -17,7 +18,7 @@ from ragstone.results.joined import JoinedResults
 from ragstone.results.leaderboards import results_document
 from ragstone.results.results import Results
 
-OWN = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
+OWN: dict[str, Any] = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
 
 
 @pytest.fixture(scope="module")

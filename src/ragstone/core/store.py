@@ -7,6 +7,7 @@
       calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       the steps of an experiment's trials
       attempts/NAME.json                          a newer run of it that is not complete
+      revealed/NAME.json                          when its secret queries were revealed
       damaged/NAME-1                              a damaged folder or file that was set aside
 
 A folder is written under a temporary name and then renamed, so a reader never sees an incomplete
