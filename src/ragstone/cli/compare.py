@@ -13,7 +13,9 @@ from ragstone.cli.sources import chosen_clusters, source_options
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
+    from ragstone.evaluation.comparison import Comparison
     from ragstone.experiment.score_sources import ScoreSource
+    from ragstone.experiment.secret_sources import SecretShares
     from ragstone.types import Query
 
 
@@ -71,12 +73,9 @@ def command(
       ragstone compare e.yaml:old e.yaml:new --html comparison.html
     """
     from ragstone.components.metrics.parse import split_names
-    from ragstone.core.atomic_files import write_document
-    from ragstone.core.tables import to_markdown
     from ragstone.evaluation.compare import compare
     from ragstone.experiment.score_sources import read_sources, source_changes
     from ragstone.experiment.secret_sources import SecretShares
-    from ragstone.results.comparison_page import write_comparison
 
     read = read_sources(sources, store, reveal=reveal)
     if reveal and not any(one.results and one.results.secret for one in read):
@@ -95,16 +94,27 @@ def command(
     )
     found = replace(found, clusters=label or found.clusters)
     of_secret = SecretShares(read)
+    _write(found, of_secret, markdown, html)
+    print_result(
+        lambda: {**found.to_dict(), **of_secret.to_dict()},
+        lambda: "\n\n".join(map(str, [found, *of_secret.parts()])),
+    )
+
+
+def _write(
+    found: Comparison, of_secret: SecretShares, markdown: Path | None, html: Path | None
+) -> None:
+    """Write the files of a comparison that are wanted."""
+    from ragstone.core.atomic_files import write_document
+    from ragstone.core.tables import to_markdown
+    from ragstone.results.comparison_page import write_comparison
+
     if markdown is not None:
         rest = to_markdown(of_secret.parts())
         text = found.to_markdown() + (f"\n{rest}\n" if rest else "")
         write_document(markdown, text.encode(), "comparison")
     if html is not None:
         write_comparison(found, html, of_secret.lines())
-    print_result(
-        lambda: {**found.to_dict(), **of_secret.to_dict()},
-        lambda: "\n\n".join(map(str, [found, *of_secret.parts()])),
-    )
 
 
 def _groups(label: str, data: str | None, read: list[ScoreSource]) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ragstone.core.schemas import columns
 from ragstone.errors import ConfigError
@@ -10,13 +10,35 @@ from ragstone.experiment.record import cluster_of
 from ragstone.results.secret import Secret
 
 if TYPE_CHECKING:
-    from ragstone.experiment.experiment import Experiment
+    from ragstone.data.dataset import Dataset
+    from ragstone.experiment.config import ExperimentFile
+    from ragstone.experiment.members import Member
+    from ragstone.experiment.system import SharedInputs
 
 _LEAST: Final = 10
 """Queries of a data set that are enough to compare two shares of it."""
 
 
-def secret_counts(experiment: Experiment) -> tuple[int, int]:
+class _Shared(Protocol):
+    """The parts of an `Experiment` on which its secret queries depend."""
+
+    @property
+    def file(self) -> ExperimentFile: ...
+
+    @property
+    def dataset(self) -> Dataset: ...
+
+    @property
+    def shared(self) -> SharedInputs: ...
+
+    @property
+    def batch(self) -> frozenset[str] | None: ...
+
+    @property
+    def member(self) -> Member: ...
+
+
+def secret_counts(experiment: _Shared) -> tuple[int, int]:
     """Return the number of secret queries, and that of all that are answered or ranked.
 
     A part of an experiment's queries, or a counterfactual, has none of its own. Raises
