@@ -52,7 +52,7 @@ def test_forms_of_a_share(written: object) -> None:
         ({"seed": 3}, "found None"),
         ({"queries": 0.2, "sede": 3}, "did you mean 'seed'"),
         ({"queries": 0.2, "seed": "x"}, "the seed must be a whole number"),
-        ({"nuggets": "30%"}, "a verdict has one value for all nuggets"),
+        ({"nuggets": "30%"}, "no grade of a single one is kept"),
     ],
 )
 def test_wrong_shares_are_refused(written: object, message: str) -> None:

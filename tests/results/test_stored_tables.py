@@ -11,7 +11,9 @@ import pytest
 from tests.fakes.canary_store import canary_experiment
 from tests.fakes.made_results import made_results
 
+from ragstone.cli.options import load_results
 from ragstone.errors import ConfigError
+from ragstone.experiment.joined_sources import stored_results
 from ragstone.experiment.load import load_experiment
 from ragstone.results.earlier import finished_records
 from ragstone.results.joined import JoinedResults
@@ -92,6 +94,19 @@ def test_a_share_is_added_and_taken_away_without_a_step(tmp_path: Path) -> None:
     assert [one.by for one in again.reveals] == ["the key `secret` was changed"]
     assert "The secret share was revealed on" in again.secret_sentence
     assert sorted(path.name for path in (tmp_path / "store" / "steps").iterdir()) == steps
+
+
+def test_a_share_that_was_not_run_yet(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A first share counts at once for commands with the file; a change waits for the run."""
+    before = canary_experiment(tmp_path, **OWN)
+    file = str(tmp_path / "e.yaml")
+    hidden = load_results(Path(file), ["secret=30%"])
+    assert 0 < len(hidden.queries) < 40
+    assert stored_results(Path(file), ["secret=30%"])[0].queries.keys() == hidden.queries.keys()
+    assert "`secret` in the file is not that of its results" in caplog.text
+    assert hidden.with_share_of(None).queries.keys() == hidden.queries.keys()
+    assert hidden.with_share_of({"queries": 0.9, "seed": 1}) is hidden
+    assert before.with_share_of(None) is before
 
 
 def test_results_without_a_share_read_as_before(tmp_path: Path) -> None:

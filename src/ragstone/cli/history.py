@@ -104,6 +104,6 @@ def _passports(source: Path, last: int) -> Iterator[dict[str, Any]]:
     records = records[-last:]
     for record in track(records, "Runs", len(records)):
         try:
-            yield Results(store, record).passport()
+            yield Results(store, record).with_share_of(file.secret).passport()
         except (RagstoneError, OSError) as error:
             _LOG.warning("note: the run of %s is left out: %s", record.finished, error)

@@ -272,5 +272,5 @@ def load_results(experiment: Path, overrides: Sequence[str], *, reveal: bool = F
     from ragstone.results.results import Results
 
     file = read_experiment_file(experiment, overrides)
-    found = Results.load(Store(Path(file.store)), file.name)
+    found = Results.load(Store(Path(file.store)), file.name).with_share_of(file.secret)
     return found.revealed() if reveal else found

@@ -72,7 +72,8 @@ def stored_results(path: Path, overrides: Sequence[str] = ()) -> list[StoredResu
     found, missing = [], []
     for one in members:
         try:
-            found.append(StoredResults.load(Store(Path(one.file.store)), one.file.name))
+            held = StoredResults.load(Store(Path(one.file.store)), one.file.name)
+            found.append(held.with_share_of(one.file.secret))
         except (DamagedFile, NewerFile):
             raise
         except StoreError as error:

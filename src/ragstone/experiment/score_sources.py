@@ -233,9 +233,10 @@ def results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
         if last.attempt:
             _LOG.warning("%s", attempt_text(last.attempt))
         _warn_of_changes(place.path, file.model_dump(), last)
-        return last, place.part
+        return last.with_share_of(file.secret), place.part
     system = _system_of(part, last.systems) or part.partition(":")[0]
-    return Results(store, record_at(store, file.name, when, system)), part
+    found = Results(store, record_at(store, file.name, when, system))
+    return found.with_share_of(file.secret), part
 
 
 def _warn_of_changes(path: Path, written: dict[str, Any], results: Results) -> None:

@@ -40,8 +40,9 @@ class Secret:
         keys = written if isinstance(written, Mapping) else {"queries": written}
         if "nuggets" in keys:
             raise ConfigError(
-                "only queries can be secret: a verdict has one value for all nuggets of a query, "
-                "so the value of the others is not known; write queries in place of nuggets",
+                "only queries can be secret: a verdict is of all nuggets of a query together, and "
+                "no grade of a single one is kept, so the value of the open ones is not known; "
+                "write queries in place of nuggets",
                 key="secret",
                 value=keys["nuggets"],
             )

@@ -126,7 +126,7 @@ def share_document(
 
 def share_table(results: StoredResults, rows: list[ShareRow]) -> TextTable:
     """Return the rows as a table, with the sentence below."""
-    head = ("system", "setting", "metric", "open", "n", "secret", "n", "difference")
+    head = ("system", "setting", "metric", "open", "n open", "secret", "n secret", "difference")
     lines = [
         (
             *(row.system, row.setting or "retrieval", row.metric),

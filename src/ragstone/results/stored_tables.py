@@ -100,6 +100,24 @@ class StoredTables:
             "reveals": [dataclasses.asdict(one) for one in self.reveals],
         }
 
+    def with_share_of(self, file: Mapping[str, Any] | None) -> Self:
+        """Return these results with the share that their file has now, if their run had none.
+
+        A notice says that the file differs from the run; a share that is changed or taken away
+        has no effect before the next run, which records it.
+        """
+        known = self.record.file.get("secret")
+        if file == known:
+            return self
+        notify_once(
+            f"note: {self.name}: `secret` in the file is not that of its results; run the file "
+            "again, which computes nothing for it"
+        )
+        if known or file is None:
+            return self
+        record = dataclasses.replace(self.record, file={**self.record.file, "secret": dict(file)})
+        return dataclasses.replace(self, record=record)
+
     def revealed(self) -> Self:
         """Return these results with their secret queries, and record in the store that it was done.
 
