@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.fakes.canary_store import canary_experiment
 
+from ragstone.experiment.score_sources import read_sources
+from ragstone.experiment.verify import verify
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
 from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_table
@@ -73,6 +75,7 @@ def test_hidden_shares_have_no_rows(revealed: Results) -> None:
     """Only the number is known."""
     hidden = replace(revealed, reveal=False)
     assert share_rows(hidden) == []
+    assert share_sentence(hidden) == ""
     document = share_document(hidden) or {}
     assert document["queries"] == len(revealed.secret_queries)
     assert "rows" not in document
@@ -84,3 +87,17 @@ def test_without_a_share_there_is_no_document(tmp_path: Path) -> None:
     plain = canary_experiment(tmp_path, **OWN)
     assert share_document(plain) is None
     assert "secret" not in plain.to_dict()
+
+
+def test_a_passport_is_verified_with_its_own_share(revealed: Results, tmp_path: Path) -> None:
+    """The numbers of open and of revealed passports are found again, whatever the record has."""
+    hidden, root = replace(revealed, reveal=False), revealed.store.root
+    for results in (hidden, revealed):
+        found = verify(results.passport(), store=root)
+        assert (found.different, found.not_checked) == ((), ())
+        assert found.equal > 0
+    report = tmp_path / "report.html"
+    revealed.report(report)
+    (source,) = read_sources([f"{report}:own:gold"], root)
+    assert source.results is not None
+    assert set(source.results.queries) == set(hidden.queries)

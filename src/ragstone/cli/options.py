@@ -244,8 +244,10 @@ def print_results(results: Sequence[Results]) -> None:
         return
     from ragstone.results.board.shown import board_parts
     from ragstone.results.board.table import campaign_board
+    from ragstone.results.secret_share import share_sentence
 
     board = campaign_board(results)
+    shares = (f"{one.name}: {text}" for one in results if (text := share_sentence(one)))
     experiments = (
         f"{one.name}: {one.record.data.answered:,} queries asked"
         f"{'' if one.finished else '; NOT FINISHED: run the same command again to resume'}"
@@ -257,7 +259,7 @@ def print_results(results: Sequence[Results]) -> None:
             "leaderboard": board.to_dict(),
         },
         lambda: "\n\n".join(
-            [*map(str, board_parts(board, "interval")), "\n".join(experiments), _MORE]
+            [*map(str, board_parts(board, "interval")), "\n".join([*shares, *experiments]), _MORE]
         ),
     )
 

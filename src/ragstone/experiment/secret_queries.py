@@ -66,7 +66,7 @@ def secret_counts(experiment: _Shared) -> tuple[int, int]:
         )
     if count in (0, len(ids)):
         raise ConfigError(
-            f"'secret': {secret.queries:.0%} with seed {secret.seed}: {found}; choose another "
+            f"'secret': {100 * secret.queries:g}% with seed {secret.seed}: {found}; choose another "
             "share or another seed: {queries: 50%, seed: 1}",
             key="secret",
             value=secret.queries,

@@ -145,7 +145,7 @@ def _tables(results: StoredResults) -> dict[str, Any]:
     secret = share_rows(results)
     return {
         "secret": secret,
-        "secret_sentence": share_sentence(results, secret) if secret else "",
+        "secret_sentence": share_sentence(results, secret),
         "figures": figure_table(results),
         "prompts": shown_prompts(results.record),
         "populations": _populations(results),

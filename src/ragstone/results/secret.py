@@ -51,7 +51,7 @@ class Secret:
             raise ConfigError(f"there is no {name!r} in a secret share{close}", key="secret")
         seed = keys.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
-            raise ConfigError(f"the seed must be a whole number, found {seed!r}", key="secret")
+            raise ConfigError("the seed must be a whole number", key="secret", value=seed)
         return cls(_share(keys.get("queries")), seed)
 
     def contains(self, cluster: str) -> bool:
@@ -96,5 +96,5 @@ def _share(written: object) -> float:
     match = _PERCENT.fullmatch(written) if isinstance(written, str) else None
     value = float(match[1]) / 100 if match else written
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise ConfigError(f"{_WAY_OUT}, found {written!r}", key="secret", value=written)
+        raise ConfigError(_WAY_OUT, key="secret", value=written)
     return float(value)

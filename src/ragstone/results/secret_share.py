@@ -89,8 +89,14 @@ def _row(
     return ShareRow(system, setting, metric, *sides, difference, interval, worse if known else None)
 
 
-def share_sentence(results: StoredResults, rows: list[ShareRow]) -> str:
-    """Return what the headline metric says of the secret share."""
+def share_sentence(results: StoredResults, rows: list[ShareRow] | None = None) -> str:
+    """Return what the headline metric says of the secret share; "" if it is not revealed.
+
+    `rows` are those of `share_rows`, by default all.
+    """
+    rows = share_rows(results) if rows is None else rows
+    if not rows:
+        return ""
     headline = results.record.headline
     names = [row.metric for row in rows]
     metric = headline if headline in names else next(iter(names), "")
