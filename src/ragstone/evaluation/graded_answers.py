@@ -115,7 +115,8 @@ def _thirds(lengths: Sequence[int]) -> dict[str, list[int]]:
     """Return the short, the middle and the long answers; equal lengths are in one group."""
     ordered = sorted(lengths)
     low, high = (ordered[len(ordered) * third // 3] for third in (1, 2)) if ordered else (0, 0)
-    names = [f"below {low:,}", f"{low:,} to {high - 1:,}", f"{high:,} or more characters"]
+    names = [f"below {low:,}", f"{low:,} to {high - 1:,}", f"{high:,} or more"]
+    names = [f"{name} characters" for name in names]
     found: dict[str, list[int]] = {name: [] for name in names}
     for place, length in enumerate(lengths):
         found[names[(length >= low) + (length >= high)]].append(place)

@@ -53,7 +53,7 @@ class JudgeCheck:
     """Share of replies that prefer the first answer; 0.5 without a position bias."""
     quality: Quality
     uses: tuple[Use, ...]
-    order: OrderAgreement | None
+    leaderboard: OrderAgreement | None
     """The judge's order of the systems against people's; None with fewer than two systems."""
     groups: tuple[GroupAgreement, ...]
     """Agreement with people by label."""
@@ -123,9 +123,13 @@ def check_stored(
         held = ", ".join(data.values) or "none"
         hint = did_you_mean(metric, data.values)
         raise DatasetError(f"{data.name} has no stored scores of {metric!r}{hint}; it has: {held}")
+    values = data.values[metric]
+    if any(one.item.other for one in data.items):
+        # Scores of pairs are differences from -1 to 1; a verdict is from 0 to 1.
+        values = tuple(None if value is None else (value + 1) / 2 for value in values)
     verdicts = [
         Verdict(one.item.item_id, value, status="unscored" if value is None else "scored")
-        for one, value in zip(data.items, data.values[metric], strict=True)
+        for one, value in zip(data.items, values, strict=True)
     ]
     return check_verdicts(metric, data, verdicts, by=by, seed=seed)
 
@@ -175,7 +179,7 @@ def check_verdicts(
         first_preferred=fmean(v.parts[_FIRST] for v in paired) if paired else None,
         quality=found,
         uses=tuple(uses(found, repeatable, order.reversed if order else ())),
-        order=order,
+        leaderboard=order,
         groups=tuple(_groups(data, columns, places, by, seed)),
         cost=sum((verdict.cost for verdict in judged), Cost()),
         verdicts=tuple(verdicts),

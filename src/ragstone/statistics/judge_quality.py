@@ -23,6 +23,8 @@ from ragstone.statistics.summary import Summary, summarise
 Level: TypeAlias = Literal["fit", "fit only for comparing systems", "unfit"]
 
 ONLY_SYSTEMS: Final = "fit only for comparing systems"
+UNSCORED: Final = "unscored"
+"""The label of the items on which the judge has none."""
 HALF: Final = 0.5
 
 LEAST_PARSED: Final = 0.95
@@ -147,7 +149,7 @@ def quality(columns: Columns, *, seed: int = 0) -> Quality:
 
 
 def _confusion(labels: Sequence[tuple[str, str]]) -> dict[str, dict[str, int]]:
-    counts = Counter((people, judge or "unscored") for people, judge in labels if people)
+    counts = Counter((people, judge or UNSCORED) for people, judge in labels if people)
     found: dict[str, dict[str, int]] = {}
     for (people, judge), count in sorted(counts.items()):
         found.setdefault(people, {})[judge] = count
