@@ -144,8 +144,12 @@ def order_agreement(
         answers=proportion(len(both), len(rated)),
         covered=proportion(int(np.isfinite(means[1]).sum()), len(names)),
         by_run={name: _by_run(name, means, drawn, bootstrap) for name in _MEASURES},
-        by_query=_by_query(board, [answers.queries[p] for p in both],
-                           [answers.clusters[p] for p in both], confidence),
+        by_query=_by_query(
+            board,
+            [answers.queries[place] for place in both],
+            [answers.clusters[place] for place in both],
+            confidence,
+        ),
         swapped=int((np.round(gaps[0], 9) * np.round(gaps[1], 9) < 0).sum()),
         pairs=len(pairs),
         reversed=tuple(
@@ -155,7 +159,7 @@ def order_agreement(
             )
             if opposite
         ),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -283,7 +287,8 @@ def _reversed(
     critical = t_quantile(1 - _LEVEL / (2 * len(pairs)), clusters - 1)
     found = []
     for (a, b), gap in zip(pairs, gaps.T, strict=True):
-        errors = np.nanstd(boards[:, :, a] - boards[:, :, b], axis=0)
-        clear = bool(np.isfinite(gap).all() and (np.abs(gap) > critical * errors).all())
-        found.append(clear and bool(gap[0] * gap[1] < 0))
+        drawn_gaps = boards[:, :, a] - boards[:, :, b]
+        known = drawn_gaps[np.isfinite(drawn_gaps).all(axis=1)]
+        opposite = bool(len(known) > 1 and gap[0] * gap[1] < 0)
+        found.append(opposite and bool((np.abs(gap) > critical * known.std(axis=0)).all()))
     return found
