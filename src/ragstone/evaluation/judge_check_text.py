@@ -126,7 +126,7 @@ def cost_text(found: JudgeCheck) -> str:
     each, calls = found.per_item, found.cost.calls / max(1, found.quality.parsed.n)
     shown = f"{calls:.2f} calls, {each.tokens_in} tokens in, {each.tokens_out} out, "
     money = found.money_per_item
-    price = "" if money is None else f", {money:.6f} {found.currency}"
+    price = "" if money is None else f", {money:.3g} {found.currency}"
     return f"{shown}{each.seconds:.1f} s{price}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ragstone.core.tables import TextTable
 from ragstone.evaluation.judge_check import JudgeCheck
 from ragstone.evaluation.judge_check_text import NO_DIFFERENCE, cost_text, number_text
-from ragstone.evaluation.side_by_side import PEOPLE, JudgePair, SideBySide
+from ragstone.evaluation.side_by_side import PEOPLE, JudgeOrder, JudgePair, SideBySide
 
 _COARSE = 6
 """Number of systems below which an order takes few values."""
@@ -24,18 +24,23 @@ def side_by_side_text(found: SideBySide, checks: Mapping[str, JudgeCheck] | None
 
 def _orders_table(found: SideBySide) -> TextTable:
     """Return the mean and the rank of each system by each judge."""
-    cells = {
-        one.judge: {
-            name: "-" if mean.mean is None else f"{number_text(mean.mean, mean.interval)} ({rank})"
-            for rank, (name, mean) in enumerate(one.systems, start=1)
-        }
-        for one in found.orders
-    }
+    cells = {one.judge: _ranked(one) for one in found.orders}
     systems = [name for name, _ in found.orders[0].systems]
     rows = [[name, *(column.get(name, "-") for column in cells.values())] for name in systems]
     partial = [one for one in found.orders if one.n < one.answers]
     notes = [f"{one.judge}: a verdict on {one.n:,} of {one.answers:,} answers." for one in partial]
     return TextTable(["system", *cells], rows, "Mean [95 % interval] (rank) by system", notes)
+
+
+def _ranked(order: JudgeOrder) -> dict[str, str]:
+    """Return system -> mean, interval and rank; equal means share the best rank."""
+    known = [mean.mean for _, mean in order.systems if mean.mean is not None]
+    return {
+        name: "-"
+        if mean.mean is None
+        else f"{number_text(mean.mean, mean.interval)} ({known.index(mean.mean) + 1})"
+        for name, mean in order.systems
+    }
 
 
 def _pairs_table(found: SideBySide) -> TextTable:
@@ -118,13 +123,13 @@ def _groups_table(checks: Mapping[str, JudgeCheck]) -> TextTable:
     title = (
         "Agreement with people by label: kappa if both choose from the same words, else Spearman"
     )
-    below = [
-        "lower: a test shows that the agreement is lower than elsewhere (p corrected by Holm)."
-    ]
-    marked = any(one.worse for check in checks.values() for one in check.groups)
-    return TextTable(
-        ["label", "value", "answers", *checks], rows, title, below if marked else [NO_DIFFERENCE]
-    )
+    groups = [one for check in checks.values() for one in check.groups]
+    note = "No group is large enough for a test."
+    if any(one.worse for one in groups):
+        note = "lower: a test shows that agreement is lower than elsewhere (p corrected by Holm)."
+    elif any(one.p is not None for one in groups):
+        note = NO_DIFFERENCE
+    return TextTable(["label", "value", "answers", *checks], rows, title, [note])
 
 
 def _cost_table(checks: Mapping[str, JudgeCheck]) -> TextTable:
