@@ -21,7 +21,6 @@ from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, summarise
 
 PEOPLE: Final = "people"
-_RESAMPLES: Final = 2_000
 _FEW_WORDS: Final = 5
 """Maximum number of different values that are compared as words."""
 
@@ -195,4 +194,4 @@ def _kappa(
     if not worded or not (set(x) <= set(y) or set(y) <= set(x)):
         return None
     clusters = [answers.clusters[place] for place in worded]
-    return cohen_kappa(x, y, clusters=clusters, resamples=_RESAMPLES, seed=seed)
+    return cohen_kappa(x, y, clusters=clusters, seed=seed)
