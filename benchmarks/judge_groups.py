@@ -46,7 +46,10 @@ def drawn(
 
 def main(draws: int) -> None:
     """Print a row of Markdown per size and kind of verdict."""
-    print("| verdicts | answers | equal groups, one called worse | other groups | the worse one |")
+    print(
+        "| verdicts | answers | equal groups: one is called worse "
+        "| one is worse: another is called so | one is worse: it is found |"
+    )
     print("|---|---|---|---|---|")
     for words in (True, False):
         for queries in (60, 160):

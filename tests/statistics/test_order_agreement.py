@@ -85,9 +85,9 @@ def test_a_reversed_pair_is_named_only_if_tests_show_it() -> None:
 def test_two_systems_have_one_pair_and_an_interval_that_spans_everything() -> None:
     """With an unclear difference, resamples have both orders."""
     generator = np.random.default_rng(2)
-    noise = generator.normal(0, 1, (2, 80)).tolist()
+    people, judge = generator.normal(0, 1, (2, 80)).tolist()
 
-    found = order_agreement(*noise, answers_of(40, ("a", "b")))
+    found = order_agreement(people, judge, answers_of(40, ("a", "b")))
 
     assert found is not None
     assert found.pairs == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,7 @@ from ragstone.cli.read_judge import read_judges
 
 if TYPE_CHECKING:
     from ragstone.calls.prices import Prices
+    from ragstone.components.judges.verdict import Cost
     from ragstone.evaluation.human_grades import HumanSet
     from ragstone.evaluation.judge_check import JudgeCheck
     from ragstone.protocols import Judge, Services
@@ -121,18 +122,19 @@ def _check(
     asked: CheckRequest,
     *,
     services: Services,
-    prices: Prices | None,
+    prices: Prices,
 ) -> _Checked:
     from ragstone.evaluation.judge_check import check_judge
     from ragstone.evaluation.prompt_injection import steering
 
-    found = check_judge(judge, data, services, by=asked.by, prices=prices, seed=asked.seed)
+    found = check_judge(judge, data, services, by=asked.by, seed=asked.seed)
+    found = replace(found, money=_money(judge, found.cost, prices), currency=prices.currency)
     attacks = steering(judge, data, services) if asked.prompt_injection else []
     return _Checked(found, asked.form, structured, attacks)
 
 
-def _prices(asked: CheckRequest) -> Prices | None:
-    """Return the price table of the option, or that of the first experiment file with one."""
+def _prices(asked: CheckRequest) -> Prices:
+    """Return the table of the option, else that of the first file with one, else an empty one."""
     from ragstone.calls.prices import Prices
     from ragstone.core.parsing import read_yaml
 
@@ -143,7 +145,15 @@ def _prices(asked: CheckRequest) -> Prices | None:
             document = read_yaml(path, "judge")
             if isinstance(document, dict) and document.get("prices"):
                 return Prices.read(path.parent / str(document["prices"]))
-    return None
+    return Prices()
+
+
+def _money(judge: Judge, cost: Cost, prices: Prices) -> float | None:
+    """Return the price of some calls; None if it is unknown, or if models differ in price."""
+    backends = getattr(judge, "backends", ())
+    found = {prices.find(backend.endpoint) for backend in backends}
+    price = found.pop() if len(found) == 1 else None
+    return None if price is None else price.cost(cost.tokens_in, cost.tokens_out)
 
 
 def _by_name(checked: Sequence[_Checked]) -> dict[str, _Checked]:

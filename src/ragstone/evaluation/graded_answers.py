@@ -32,8 +32,8 @@ def order_of(
 
     An item with two answers counts for both systems: a win of one is a loss of the other.
     """
-    answers, columns = rated_answers(data.items, (reference, judged))
-    return order_agreement(*columns, answers, seed=seed)
+    answers, (people, verdicts) = rated_answers(data.items, (reference, judged))
+    return order_agreement(people, verdicts, answers, seed=seed)
 
 
 def rated_answers(

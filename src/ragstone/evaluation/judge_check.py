@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from ragstone.calls.prices import Prices
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
 from ragstone.components.judges.verdict import Cost, Verdict, verdicts_of
 from ragstone.core import limits
@@ -85,7 +84,6 @@ def check_judge(
     services: Services,
     *,
     by: Sequence[str] = (),
-    prices: Prices | None = None,
     seed: int = 0,
 ) -> JudgeCheck:
     """Return the quality of a judge on graded answers.
@@ -97,7 +95,6 @@ def check_judge(
         data: answers graded by people.
         services: the way to the judge's model.
         by: labels by which agreement is shown; by default those that the answers have.
-        prices: prices of models, for the cost.
         seed: of the resampled intervals.
 
     Raises:
@@ -106,9 +103,7 @@ def check_judge(
     """
     answer_groups(data.items, by)
     verdicts = verdicts_of(judge, [one.item for one in data.items], services)
-    found = check_verdicts(str(judge), data, verdicts, models=judge.model_names, by=by, seed=seed)
-    known = prices or Prices()
-    return replace(found, money=_money(judge, found.cost, known), currency=known.currency)
+    return check_verdicts(str(judge), data, verdicts, models=judge.model_names, by=by, seed=seed)
 
 
 def check_stored(
@@ -217,14 +212,6 @@ def _spread(
     for place, pair in zip(places, words, strict=True):
         found[place] = pair
     return found
-
-
-def _money(judge: Judge, cost: Cost, prices: Prices) -> float | None:
-    """Return the price of some calls; None if it is unknown, or if models differ in price."""
-    backends = getattr(judge, "backends", ())
-    found = {prices.find(backend.endpoint) for backend in backends}
-    price = found.pop() if len(found) == 1 else None
-    return None if price is None else price.cost(cost.tokens_in, cost.tokens_out)
 
 
 def _lost(verdict: Verdict) -> bool:

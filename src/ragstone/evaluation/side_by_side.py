@@ -112,7 +112,7 @@ def checks_side_by_side(
 ) -> SideBySide:
     """Return several checked judges and people on the same graded answers."""
     names = [PEOPLE, *checks]
-    values = [[one.value for one in data.items]]
+    values: list[list[float | None]] = [[one.value for one in data.items]]
     values += [[verdict.value for verdict in check.verdicts] for check in checks.values()]
     words = [[one.label for one in data.items]]
     words += [_words(check) for check in checks.values()]

@@ -96,29 +96,26 @@ def agreement_by_group(
     splits = [_Split(np.isin(held, own), members, measure) for *_, own in named]
     drawn = _resampled(splits, members, drawing)
     corrected = _corrected(splits, drawn)
-    found = []
-    for (label, value, own), split, rows, p in zip(named, splits, drawn, corrected, strict=True):
-        given = [people[place] for place in own]
-        difference, around = split.difference(rows, drawing)
-        found.append(
-            GroupAgreement(
-                label=label,
-                value=value,
-                items=len(own),
-                agreement=split.agreement(rows, drawing, len(own)),
-                people=math.fsum(given) / len(given) if given else None,
-                bias=paired_summary(
-                    given,
-                    [judge[place] for place in own],
-                    clusters=[names[place] for place in own],
-                ),
-                difference=difference,
-                interval=around,
-                p=p,
-                worse=p is not None and p < LEVEL and (difference or 0.0) < 0,
-            )
+    rows = zip(named, splits, drawn, corrected, strict=True)
+    return [
+        GroupAgreement(
+            label=label,
+            value=value,
+            items=len(own),
+            agreement=split.agreement(resampled, drawing, len(own)),
+            people=math.fsum(people[place] for place in own) / len(own) if own else None,
+            bias=paired_summary(
+                [people[place] for place in own],
+                [judge[place] for place in own],
+                clusters=[names[place] for place in own],
+            ),
+            difference=split.gap,
+            interval=split.interval(resampled, drawing),
+            p=p,
+            worse=p is not None and p < LEVEL and (split.gap or 0.0) < 0,
         )
-    return found
+        for (label, value, own), split, resampled, p in rows
+    ]
 
 
 def _by_words(labels: Sequence[tuple[str, str]], held: Numbers) -> _Measure:
@@ -161,21 +158,23 @@ class _Split:
         interval = drawing.interval(rows[:, 0]) if self.clusters[0] >= _FEW else None
         return Coefficient(value, n, items - n, interval)
 
-    def difference(
-        self, rows: Floats, drawing: Bootstrap
-    ) -> tuple[float | None, tuple[float, float] | None]:
-        """Return the agreement minus that elsewhere, and its interval."""
+    @property
+    def gap(self) -> float | None:
+        """The agreement minus that elsewhere; None if either is undefined."""
         gap = float(self.values[0] - self.values[1])
-        if not math.isfinite(gap):
-            return None, None
-        around = drawing.interval(rows[:, 0] - rows[:, 1]) if min(self.clusters) >= _FEW else None
-        return gap, around
+        return gap if math.isfinite(gap) else None
+
+    def interval(self, rows: Floats, drawing: Bootstrap) -> tuple[float, float] | None:
+        """Return the interval of the difference."""
+        if self.gap is None or min(self.clusters) < _FEW:
+            return None
+        return drawing.interval(rows[:, 0] - rows[:, 1])
 
     def p(self, rows: Floats) -> float | None:
         """Return the p of the difference, uncorrected; None if a side is too small."""
-        gap, gaps = float(self.values[0] - self.values[1]), rows[:, 0] - rows[:, 1]
+        gap, gaps = self.gap, rows[:, 0] - rows[:, 1]
         large = min(self.sizes) >= LEAST_ITEMS and min(self.clusters) >= LEAST_CLUSTERS
-        if not large or not math.isfinite(gap):
+        if not large or gap is None:
             return None
         error = float(np.nanstd(gaps, ddof=1))
         if error == 0:

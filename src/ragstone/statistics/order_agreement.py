@@ -7,12 +7,14 @@ errors on single answers cancel in means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragstone.core import limits
 from ragstone.errors import DatasetError
@@ -129,37 +131,32 @@ def order_agreement(
     drawn = _drawn(board, [answers.clusters[place] for place in both], bootstrap)
     pairs = list(combinations(range(len(names)), 2))
     gaps = np.array([[row[a] - row[b] for a, b in pairs] for row in means])
-    order = sorted(range(len(names)), key=lambda one: -np.nan_to_num(means[0, one], nan=-np.inf))
-    found = [
-        SystemMeans(
-            names[one],
-            _coverage(answers.systems, names[one], rated, both),
-            _known(means[0, one]),
-            _known(means[1, one]),
-        )
-        for one in order
-    ]
     return OrderAgreement(
-        systems=tuple(found),
+        systems=tuple(_systems(answers.systems, names, means, rated, both)),
         answers=proportion(len(both), len(rated)),
         covered=proportion(int(np.isfinite(means[1]).sum()), len(names)),
         by_run={name: _by_run(name, means, drawn, bootstrap) for name in _MEASURES},
-        by_query=_by_query(
-            board,
-            [answers.queries[place] for place in both],
-            [answers.clusters[place] for place in both],
-            confidence,
-        ),
+        by_query=_by_query(board, answers, both, confidence),
         swapped=int((np.round(gaps[0], 9) * np.round(gaps[1], 9) < 0).sum()),
         pairs=len(pairs),
-        reversed=tuple(
-            (names[a], names[b]) if gap > 0 else (names[b], names[a])
-            for (a, b), gap, opposite in zip(
-                pairs, gaps[0], _reversed(gaps, drawn, pairs), strict=True
-            )
-            if opposite
-        ),
+        reversed=tuple(_reversed(names, gaps, drawn, pairs)),
     )
+
+
+def _systems(
+    systems: Sequence[str],
+    names: Sequence[str],
+    means: Floats,
+    rated: Sequence[int],
+    both: Sequence[int],
+) -> Iterator[SystemMeans]:
+    """Yield the means of each system with their coverage, the best by the reference first."""
+    own, covered = (Counter(systems[place] for place in places) for places in (rated, both))
+    reference = np.nan_to_num(means[0], nan=-np.inf)
+    for one in np.argsort(-reference, kind="stable").tolist():
+        name = names[one]
+        answers = proportion(covered[name], own[name])
+        yield SystemMeans(name, answers, _known(means[0, one]), _known(means[1, one]))
 
 
 @dataclass(frozen=True)
@@ -193,13 +190,6 @@ def _drawn(
     return np.concatenate([board.means(drawn[:, members].astype(float)) for drawn in counts]), size
 
 
-def _coverage(
-    systems: Sequence[str], name: str, rated: Sequence[int], both: Sequence[int]
-) -> Proportion:
-    own, covered = (sum(systems[place] == name for place in places) for places in (rated, both))
-    return proportion(covered, own)
-
-
 def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
@@ -210,11 +200,8 @@ def _compared(name: str, boards: Floats) -> Floats:
     It is 0 if only the judged side sees none.
     """
     reference, judged = boards[:, 0], boards[:, 1]
-    whole = np.isfinite(boards).all(axis=(1, 2))
-    differs, sees = (
-        np.ptp(np.round(np.where(whole[:, None], side, 0.0), 9), axis=1) > 0
-        for side in (reference, judged)
-    )
+    whole = np.asarray(np.isfinite(boards).all(axis=(1, 2)))
+    differs, sees = (_differs(side, whole) for side in (reference, judged))
     found = np.full(len(boards), np.nan)
     found[whole & differs] = 0.0
     step = max(1, limits.RESAMPLED_COUNTS // boards.shape[2] ** 2)
@@ -225,6 +212,12 @@ def _compared(name: str, boards: Floats) -> Floats:
         first, second = sides[0][part], sides[1][part]
         found[part] = _MEASURES[name](first, second)
     return found
+
+
+def _differs(rows: Floats, whole: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return whether each row that is `whole` has two different values."""
+    rounded = np.round(np.where(whole[:, None], rows, 0.0), 9)
+    return np.asarray(rounded.max(axis=1, initial=-np.inf) > rounded.min(axis=1, initial=np.inf))
 
 
 def _by_run(
@@ -240,9 +233,12 @@ def _by_run(
 
 
 def _by_query(
-    board: _Board, queries: Sequence[Hashable], clusters: Sequence[Hashable], confidence: float
+    board: _Board, answers: RatedAnswers, both: Sequence[int], confidence: float
 ) -> dict[str, Summary]:
     """Return each measure averaged over the queries with answers of two systems or more."""
+    queries, clusters = (
+        [column[place] for place in both] for column in (answers.queries, answers.clusters)
+    )
     places: dict[Hashable, list[int]] = {}
     for place, query in enumerate(queries):
         places.setdefault(query, []).append(place)
@@ -274,21 +270,23 @@ def _by_query(
 
 
 def _reversed(
-    gaps: Floats, drawn: tuple[Floats, int] | None, pairs: Sequence[tuple[int, int]]
-) -> list[bool]:
-    """Return, per pair, whether both sides separate it, in opposite directions.
+    names: Sequence[str],
+    gaps: Floats,
+    drawn: tuple[Floats, int] | None,
+    pairs: Sequence[tuple[int, int]],
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs (better, worse) that both sides separate, in opposite directions.
 
     The test is Student's with the standard error of the resamples, at 0.05 over the number of
     pairs (Bonferroni).
     """
     if drawn is None:
-        return [False] * len(pairs)
+        return
     boards, clusters = drawn
     critical = t_quantile(1 - _LEVEL / (2 * len(pairs)), clusters - 1)
-    found = []
     for (a, b), gap in zip(pairs, gaps.T, strict=True):
         drawn_gaps = boards[:, :, a] - boards[:, :, b]
         known = drawn_gaps[np.isfinite(drawn_gaps).all(axis=1)]
-        opposite = bool(len(known) > 1 and gap[0] * gap[1] < 0)
-        found.append(opposite and bool((np.abs(gap) > critical * known.std(axis=0)).all()))
-    return found
+        opposite = len(known) > 1 and gap[0] * gap[1] < 0
+        if opposite and (np.abs(gap) > critical * known.std(axis=0)).all():
+            yield (names[a], names[b]) if gap[0] > 0 else (names[b], names[a])
