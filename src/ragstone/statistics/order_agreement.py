@@ -111,11 +111,7 @@ def order_agreement(
     >>> found.by_run["kendall"].value, found.by_query["kendall"].mean, found.by_query["kendall"].n
     (1.0, 0.0, 2)
     """
-    if not len(reference) == len(judged) == len(answers.systems):
-        raise DatasetError(
-            f"{len(answers.systems)} answers, but {len(reference)} values of the reference and "
-            f"{len(judged)} judged ones"
-        )
+    _check_lengths(reference, judged, answers)
     rated = [place for place, value in enumerate(reference) if value is not None]
     names = list(dict.fromkeys(answers.systems[place] for place in rated))
     if len(names) < 2:  # noqa: PLR2004 - one system has no order
@@ -141,6 +137,14 @@ def order_agreement(
         pairs=len(pairs),
         reversed=tuple(_reversed(names, gaps, drawn, pairs)),
     )
+
+
+def _check_lengths(reference: Column, judged: Column, answers: RatedAnswers) -> None:
+    if not len(reference) == len(judged) == len(answers.systems):
+        raise DatasetError(
+            f"{len(answers.systems)} answers, but {len(reference)} values of the reference and "
+            f"{len(judged)} judged ones"
+        )
 
 
 def _systems(
