@@ -137,6 +137,7 @@ def _cost_table(checks: Mapping[str, JudgeCheck]) -> TextTable:
     for name, check in checks.items():
         read = check.quality.parsed
         shown = f"{read.count} of {read.n}"
+        shown += f", {check.calls_failed} with failed calls" if check.calls_failed else ""
         rows.append([name, shown, cost_text(check) if check.cost.calls else "no calls"])
     return TextTable(["judge", "verdict read", "cost per judged item"], rows, "Cost")
 
