@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.components.judges.verdict import Item
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.evaluation.graded_answers import answer_groups, order_of, rated_answers
 from ragstone.evaluation.human_grades import HumanSet, Labelled, read_human_set
@@ -66,11 +67,14 @@ def test_asked_groups_are_bounded_and_unknown_labels_refused() -> None:
 
     (groups,) = answer_groups(items, ["system"]).values()
 
-    assert len(groups) == 12
+    assert len(groups) == limits.SHOWN_CHECK_GROUPS
     assert len(groups["(others)"]) == 29
     with pytest.raises(ConfigError, match=r"no answer has the label 'knd'; did you mean 'kind'"):
         answer_groups(items, ["knd"])
     assert answer_groups([]) == {}
+    kinds = {f"kind{n}": "ab" for n in range(9)}
+    many = [labelled(n, "s", **{name: v[n % 2] for name, v in kinds.items()}) for n in range(40)]
+    assert len(answer_groups(many)) == limits.SHOWN_CHECK_LABELS
 
 
 def test_labels_of_mtrag(shared_data: Callable[[str], Path]) -> None:

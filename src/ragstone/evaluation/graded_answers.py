@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.statistics.breakdown import groups_of
@@ -15,10 +16,6 @@ SYSTEM: Final = "system"
 LENGTH: Final = "length"
 OTHERS: Final = "(others)"
 """The group of the values beyond the most frequent ones."""
-MOST_VALUES: Final = 12
-"""Maximum number of groups of a label; a label with more is not among the default ones."""
-MOST_LABELS: Final = 6
-"""Maximum number of default labels."""
 _LEAST: Final = 10
 """Number of answers that two values of a default label have at least."""
 _PAIR: Final = " / "
@@ -73,7 +70,8 @@ def answer_groups(
     """Return label -> value -> places of the answers.
 
     Labels are those of the queries, `system`, and `length`: thirds by characters of the answer.
-    Without `by`, they are those with 2 to `MOST_VALUES` values, at most `MOST_LABELS`.
+    Without `by`, they are those with 2 to `limits.SHOWN_CHECK_GROUPS` values, at most
+    `limits.SHOWN_CHECK_LABELS`.
 
     Raises:
         ConfigError: no query has a label of `by`.
@@ -90,7 +88,7 @@ def answer_groups(
         return {name: _largest(_groups(items, name)) for name in dict.fromkeys(by)}
     found = {name: _groups(items, name) for name in known}
     usual = {name: groups for name, groups in found.items() if _is_usual(groups)}
-    return dict(list(usual.items())[:MOST_LABELS])
+    return dict(list(usual.items())[: limits.SHOWN_CHECK_LABELS])
 
 
 def _groups(items: Sequence[Labelled], label: str) -> dict[str, list[int]]:
@@ -124,15 +122,15 @@ def _thirds(lengths: Sequence[int]) -> dict[str, list[int]]:
 
 
 def _largest(groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Return at most `MOST_VALUES` groups; the smallest are joined."""
-    if len(groups) <= MOST_VALUES:
+    """Return at most `limits.SHOWN_CHECK_GROUPS` groups; the smallest are joined."""
+    if len(groups) <= limits.SHOWN_CHECK_GROUPS:
         return dict(groups)
     ranked = sorted(groups, key=lambda value: -len(groups[value]))
-    kept = set(ranked[: MOST_VALUES - 1])
+    kept = set(ranked[: limits.SHOWN_CHECK_GROUPS - 1])
     rest = [place for value, places in groups.items() if value not in kept for place in places]
     return {value: groups[value] for value in groups if value in kept} | {OTHERS: sorted(rest)}
 
 
 def _is_usual(groups: Mapping[str, list[int]]) -> bool:
     large = sum(len(places) >= _LEAST for places in groups.values())
-    return len(groups) <= MOST_VALUES and large > 1
+    return len(groups) <= limits.SHOWN_CHECK_GROUPS and large > 1
