@@ -214,7 +214,7 @@ def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path:
     assert shown.exit_code == 0, shown.output
     assert "In free text" in shown.output
     assert "With a JSON schema" in shown.output
-    assert "UNFIT to grade single answers" in shown.output
+    assert "Unfit to grade single answers" in shown.output
     (document,) = json.loads(held.output)
     assert document["quality"]["parsed"]["value"] == 1.0
 

@@ -1,12 +1,21 @@
-"""Kendall's tau-b as scipy has it, and rank-biased overlap by its definition."""
+"""Kendall and Spearman as scipy has them; tau-AP and rank-biased overlap by their definitions."""
 
 from __future__ import annotations
+
+from itertools import permutations
+from statistics import fmean
 
 import numpy as np
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.statistics.ranking_agreement import kendall_tau, rank_biased_overlap
+from ragstone.statistics.bootstrap import Floats
+from ragstone.statistics.ranking_agreement import (
+    kendall_tau,
+    rank_biased_overlap,
+    rank_correlation,
+    tau_ap,
+)
 
 
 def test_tau_is_that_of_scipy_with_ties() -> None:
@@ -55,3 +64,61 @@ def test_persistence_has_bounds() -> None:
     """The message has the usual value."""
     with pytest.raises(ConfigError, match=r"persistence 1 is not between 0 and 1; usual is 0\.9"):
         rank_biased_overlap(np.arange(2.0), np.arange(2.0), 1)
+
+
+def orders(scores: Floats) -> list[tuple[int, ...]]:
+    """Return all orders of the systems, best first, in which no worse one is above a better one."""
+    places = permutations(range(len(scores)))
+    return [one for one in places if all(np.diff(scores[list(one)]) <= 0)]
+
+
+def defined_tau_ap(order: tuple[int, ...], truth: tuple[int, ...]) -> float:
+    """Return tau-AP of two orders without ties, word by word as Yilmaz et al. define it."""
+    size, total = len(order), 0.0
+    for i in range(2, size + 1):
+        here = order[i - 1]
+        right = sum(truth.index(one) < truth.index(here) for one in order[: i - 1])
+        total += right / (i - 1)
+    return 2 / (size - 1) * total - 1
+
+
+def test_tau_ap_by_hand() -> None:
+    """A mistake at the top costs more than one at the bottom; tau-b sees no difference."""
+    truth = np.array([4.0, 3.0, 2.0, 1.0])
+    top, bottom = np.array([3.0, 4.0, 2.0, 1.0]), np.array([4.0, 3.0, 1.0, 2.0])
+
+    # Ranks 2 to 4 have 0 of 1, 2 of 2 and 3 of 3 above them; then 1 of 1, 2 of 2 and 2 of 3.
+    assert tau_ap(top, truth) == pytest.approx(2 / 3 * (0 + 1 + 1) - 1)
+    assert tau_ap(bottom, truth) == pytest.approx(2 / 3 * (1 + 1 + 2 / 3) - 1)
+    assert kendall_tau(top, truth) == kendall_tau(bottom, truth)
+    assert tau_ap(truth, truth) == 1
+    assert tau_ap(-truth, truth) == -1
+    assert np.isnan(tau_ap(np.ones(1), np.ones(1)))
+
+
+def test_tau_ap_with_ties_is_the_mean_over_all_orders() -> None:
+    """The brute force breaks the ties of both sides in every possible way."""
+    generator = np.random.default_rng(1)
+    a, b = generator.integers(0, 3, (2, 60, 5)).astype(float)
+
+    wanted = [
+        fmean(defined_tau_ap(one, true) for one in orders(x) for true in orders(y))
+        for x, y in zip(a, b, strict=True)
+    ]
+
+    assert tau_ap(a, b) == pytest.approx(np.array(wanted))
+    assert float(tau_ap(np.ones(4), np.arange(4.0))) == 0
+    assert float(tau_ap(np.arange(4.0), np.ones(4))) == 0
+
+
+def test_spearman_is_that_of_scipy_with_ties() -> None:
+    """Equal scores share their middle rank; rows of equal scores are undefined."""
+    stats = pytest.importorskip("scipy.stats")
+    generator = np.random.default_rng(2)
+    a, b = generator.integers(0, 4, (2, 100, 6)).astype(float)
+    a[:, 0], b[:, 0] = 4, -1
+
+    wanted = [stats.spearmanr(x, y).statistic for x, y in zip(a, b, strict=True)]
+
+    assert rank_correlation(a, b) == pytest.approx(np.array(wanted))
+    assert np.isnan(rank_correlation(np.ones(3), np.arange(3.0)))

@@ -1,38 +1,29 @@
-"""`ragstone judge`: check, calibrate and correlate judges."""
+"""`ragstone judge`: check, compare, calibrate and correlate judges."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
+from ragstone.cli.judge_checks import FORMS, CheckRequest, print_checks
+from ragstone.cli.judge_compare import command as compare
 from ragstone.cli.judge_correlate import command as correlate
-from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
-
-if TYPE_CHECKING:
-    from ragstone.protocols import Judge
-
-FORMS: Final[dict[str, list[bool | None]]] = {
-    "auto": [None],
-    "text": [False],
-    "schema": [True],
-    "both": [False, True],
-}
-"""Form of the replies -> values of the judge's field `structured`; None leaves it as in CONFIG."""
-TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
+from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option
 
 
-@click.group("judge", commands=[correlate, calibrate])
+@click.group("judge", commands=[correlate, calibrate, compare])
 def command() -> None:
-    """Check, calibrate and correlate judges: language models that grade.
+    """Check, compare, calibrate and correlate judges: language models that grade.
 
     \b
     Examples:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
+      ragstone judge compare experiment.yaml
       ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
@@ -41,7 +32,7 @@ def command() -> None:
 @command.command(
     "check", cls=AliasCommand, former={"--on": "--data", "--attack": "--prompt-injection"}
 )
-@click.argument("config", metavar="CONFIG")
+@click.argument("configs", nargs=-1, metavar="[CONFIG]...")
 @click.option(
     "--data",
     help="Folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or mtrag.",
@@ -51,7 +42,24 @@ def command() -> None:
     type=FILE,
     help="Instead of --data: people's causes of the wrong answers of the experiment CONFIG.",
 )
-@click.option("--judge", "name", help="Name of the judge, if CONFIG has several.")
+@click.option("--judge", "name", help="Name of the only judge to check, if CONFIG has several.")
+@click.option(
+    "--stored",
+    is_flag=True,
+    help="Check scores that the graded data contains, named by CONFIG (default: all); no calls.",
+)
+@click.option(
+    "--leaderboard",
+    is_flag=True,
+    help="Also show how far the judge orders systems as people do.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="LABEL",
+    help="Show agreement by this label, `system` or `length` (default: labels with few values).",
+)
+@click.option("--prices", type=FILE, help="Price table, for the cost per judged item.")
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many answers.")
 @click.option("--seed", default=0, help="Seed of the random sample and of the intervals.")
 @click.option(
@@ -76,89 +84,47 @@ def command() -> None:
 @json_option
 def check(
     *,
-    config: str,
+    configs: tuple[str, ...],
     data: str | None,
     causes: Path | None,
-    name: str | None,
     limit: int | None,
     seed: int,
-    repeats: int | None,
-    form: str,
-    prompt_injection: bool,
-    store: Path,
-    **options: str | None,
+    language: str | None,
+    rating: str | None,
+    **asked: Any,
 ) -> None:
-    """Compare a judge with people's grades.
+    """Compare judges with people's grades.
 
-    Reports the uses that the judge of CONFIG is fit for. CONFIG is a YAML file with a judge, an
-    experiment file with judges, or a judge's name. With --causes, the causes of an experiment's
-    wrong answers are compared with people's labels.
+    Reports the uses that a judge is fit for, and where it agrees with people less. Several judges
+    are shown side by side. CONFIG is a YAML file with a judge or several, an experiment file with
+    judges, or a judge's name. With --causes, the causes of an experiment's wrong answers are
+    compared with people's labels.
 
     \b
     Examples:
       ragstone judge check judge.yaml --data ../truthfulqa
       ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
       ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
+      ragstone judge check RL_F RB_llm --stored --data ../mtrag --leaderboard --by answerability
       ragstone judge check exp.yaml --causes labels.jsonl
     """
     if (data is None) == (causes is None):
         raise click.UsageError("give one of --data, with graded answers, and --causes, with labels")
+    if not configs and not asked["stored"]:
+        raise click.UsageError("name a judge or a file with judges, or check --stored scores")
     if data is None or causes is not None:
-        print_cause_check(Path(config), Path(causes or ""), seed)
+        print_cause_check(_one_file(configs), Path(causes or ""), seed)
         return
-    from ragstone.calls.client import Calls
-    from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.progress import shown_by
     from ragstone.evaluation.human_grades import read_human_set
-    from ragstone.evaluation.judge_check import check_judge
-    from ragstone.evaluation.judge_check_text import check_document, check_text, steering_text
-    from ragstone.evaluation.prompt_injection import steering
-    from ragstone.protocols import Services
 
+    options = {"language": language, "rating": rating}
     graded = read_human_set(data, **{key: value for key, value in options.items() if value})
     if limit is not None:
         graded = graded.sample(limit, seed)
-    more: dict[str, Any] = {"least_parse_rate": 0.0, **({"repeats": repeats} if repeats else {})}
-    documents, texts = [], []
-    with Calls.at(store / "calls.sqlite") as calls, shown_by(open_bar):
-        services = Services(calls=calls)
-        for structured in FORMS[form]:
-            forced = more if structured is None else {**more, "structured": structured}
-            judge = read_judge(config, name, forced)
-            found = check_judge(judge, graded, services, seed=seed)
-            attacks = steering(judge, graded, services) if prompt_injection else []
-            document = {"form": form, "structured": structured, **check_document(found)}
-            documents.append({**document, "steered": attacks})
-            text = f"{TITLES[structured]}{check_text(found)}\n"
-            texts.append("\n".join([text, *map(steering_text, attacks)]))
-    print_result(lambda: documents, lambda: "\n".join(texts))
+    print_checks(graded, CheckRequest(configs, seed=seed, **asked))
 
 
-def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:
-    """Return the judge of a file or by its name, with some fields replaced if it has them."""
-    from ragstone.core.parsing import read_yaml
-    from ragstone.core.registry import create, find
-    from ragstone.core.spec import parse_spec
-    from ragstone.errors import ConfigError, did_you_mean
-
-    path = Path(config)
-    is_file = path.suffix in {".yaml", ".yml"} or path.is_file()
-    document = read_yaml(path, "judge") if is_file else config
-    written = document.get("judges", document) if isinstance(document, dict) else document
-    listed = written if isinstance(written, list) else [written]
-    specs = [parse_spec(one, where=config) for one in listed]
-    chosen = [spec for spec in specs if not name or name == spec.name]
-    if len(chosen) != 1:
-        names = [spec.name for spec in specs]
-        raise ConfigError(
-            f"{config} has no judge {name!r}{did_you_mean(name, names)}"
-            if name
-            else f"{config} has {len(names)} judges: name one with --judge"
-        )
-    (spec,) = chosen
-    folder = path.parent if is_file else None
-    legal = {field.name for field in fields(find("judges", spec.name, where=config, folder=folder))}
-    more = {key: value for key, value in forced.items() if key in legal}
-    changed = {"name": spec.name, **spec.parameters, **more}
-    judge: Judge = create("judges", changed, where=config, folder=folder)
-    return judge
+def _one_file(configs: Sequence[str]) -> Path:
+    if len(configs) != 1:
+        raise click.UsageError(f"--causes takes one experiment file, found {len(configs)}")
+    return Path(configs[0])

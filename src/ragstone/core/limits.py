@@ -261,6 +261,8 @@ BOARD_RESAMPLES: Final = 2000
 KENDALL_RESAMPLES: Final = 200
 """The same for Kendall's tau, each of which takes a millisecond or more."""
 SHOWN_AXES: Final = 24  # Axes, or values of one, that an error lists.
+SHOWN_CHECK_GROUPS: Final = 12  # Groups of a label in the check of a judge; the rest are joined.
+SHOWN_CHECK_LABELS: Final = 6  # Labels in the check of a judge, if none is asked for.
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5

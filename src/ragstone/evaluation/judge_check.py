@@ -11,13 +11,18 @@ from typing import Final
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
 from ragstone.components.judges.verdict import Cost, Verdict, verdicts_of
 from ragstone.core import limits
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, DatasetError, did_you_mean
+from ragstone.evaluation.graded_answers import answer_groups, order_of
 from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.protocols import Judge, Services
+from ragstone.statistics.agreement_by_group import GroupAgreement, agreement_by_group
 from ragstone.statistics.judge_quality import Columns, Quality, Use, quality, uses
+from ragstone.statistics.order_agreement import OrderAgreement
 from ragstone.statistics.proportions import Proportion, proportion
+from ragstone.statistics.resampling import Bootstrap
 
 _SAME: Final = 1e-9
+_RESAMPLES: Final = 2_000
 _FIRST: Final = "pairwise:first"
 
 
@@ -47,8 +52,17 @@ class JudgeCheck:
     """Share of replies that prefer the first answer; 0.5 without a position bias."""
     quality: Quality
     uses: tuple[Use, ...]
+    leaderboard: OrderAgreement | None
+    """The judge's order of the systems against people's; None with fewer than two systems."""
+    groups: tuple[GroupAgreement, ...]
+    """Agreement with people by label."""
     cost: Cost
     verdicts: tuple[Verdict, ...]
+    words: tuple[tuple[str, str], ...] = ()
+    """(people's, judge's) verdict in words, per item; "" without one."""
+    money: float | None = None
+    """Price of all calls; None if it is unknown."""
+    currency: str = ""
 
     @property
     def per_item(self) -> Cost:
@@ -58,37 +72,96 @@ class JudgeCheck:
             round(cost.calls / n), cost.tokens_in // n, cost.tokens_out // n, cost.seconds / n
         )
 
+    @property
+    def money_per_item(self) -> float | None:
+        """Mean price per judged item; None if it is unknown."""
+        return None if self.money is None else self.money / max(1, self.quality.parsed.n)
 
-def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int = 0) -> JudgeCheck:
+
+def check_judge(
+    judge: Judge,
+    data: HumanSet,
+    services: Services,
+    *,
+    by: Sequence[str] = (),
+    seed: int = 0,
+) -> JudgeCheck:
     """Return the quality of a judge on graded answers.
 
-    The judge has `least_parse_rate: 0`, because the check measures the parse rate. `seed` is that
-    of the resampled intervals.
+    The judge has `least_parse_rate: 0`, because the check measures the parse rate.
+
+    Args:
+        judge: the judge.
+        data: answers graded by people.
+        services: the way to the judge's model.
+        by: labels by which agreement is shown; by default those that the answers have.
+        seed: of the resampled intervals.
 
     Raises:
-        ConfigError: the judge has no verdict on any item.
+        ConfigError: the judge has no verdict on any item, or no answer has a label of `by`.
         CallError: the model cannot be reached.
     """
+    answer_groups(data.items, by)
     verdicts = verdicts_of(judge, [one.item for one in data.items], services)
-    asked = [
-        (one, verdict)
-        for one, verdict in zip(data.items, verdicts, strict=True)
+    return check_verdicts(str(judge), data, verdicts, models=judge.model_names, by=by, seed=seed)
+
+
+def check_stored(
+    metric: str, data: HumanSet, *, by: Sequence[str] = (), seed: int = 0
+) -> JudgeCheck:
+    """Return the quality of scores that the graded data contains, such as a published judge's.
+
+    Raises:
+        DatasetError: the data has no such scores.
+    """
+    if metric not in data.values:
+        held = ", ".join(data.values) or "none"
+        hint = did_you_mean(metric, data.values)
+        raise DatasetError(f"{data.name} has no stored scores of {metric!r}{hint}; it has: {held}")
+    values = data.values[metric]
+    if any(one.item.other for one in data.items):
+        # Scores of pairs are differences from -1 to 1; a verdict is from 0 to 1.
+        values = tuple(None if value is None else (value + 1) / 2 for value in values)
+    verdicts = [
+        Verdict(one.item.item_id, value, status="unscored" if value is None else "scored")
+        for one, value in zip(data.items, values, strict=True)
+    ]
+    return check_verdicts(metric, data, verdicts, by=by, seed=seed)
+
+
+def check_verdicts(
+    name: str,
+    data: HumanSet,
+    verdicts: Sequence[Verdict],
+    *,
+    models: tuple[str, ...] = (),
+    by: Sequence[str] = (),
+    seed: int = 0,
+) -> JudgeCheck:
+    """Return the quality of verdicts on graded answers, one per item, in order."""
+    places = [
+        place
+        for place, verdict in enumerate(verdicts)
         if verdict.asked and verdict.status != "not_applicable" and not _lost(verdict)
     ]
+    asked = [(data.items[place], verdicts[place]) for place in places]
     lost = sum(map(_lost, verdicts))
     if not asked:
         reason = verdicts[0].reason if verdicts else "the set is empty"
         raise ConfigError(
-            f"judge {judge!s} cannot be checked on {data.name}: it has no verdict on any of the "
+            f"judge {name} cannot be checked on {data.name}: it has no verdict on any of the "
             f"{len(data.items)} items ({reason}); {data.name} suits the judge {data.judge}"
         )
     judged = [verdict for _, verdict in asked]
-    found = quality(_columns(judge.model_names, asked), seed=seed)
+    columns = _columns(models, asked)
+    found = quality(columns, seed=seed)
     repeatable = _share([len(set(v.values)) == 1 for v in judged if len(v.values) > 1])
     paired = [verdict for verdict in judged if _FIRST in verdict.parts]
+    grades = [one.value for one in data.items]
+    order = order_of(data, grades, [verdict.value for verdict in verdicts], seed=seed)
     return JudgeCheck(
-        judge=str(judge),
-        models=judge.model_names,
+        judge=name,
+        models=models,
         data=data.name,
         question=data.question,
         items=len(data.items),
@@ -100,10 +173,45 @@ def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int =
         order_consistent=_share([not v.reason.startswith(ORDER_DEPENDENT) for v in paired]),
         first_preferred=fmean(v.parts[_FIRST] for v in paired) if paired else None,
         quality=found,
-        uses=tuple(uses(found, repeatable)),
+        uses=tuple(uses(found, repeatable, order.reversed if order else ())),
+        leaderboard=order,
+        groups=tuple(_groups(data, columns, places, by, seed)),
         cost=sum((verdict.cost for verdict in judged), Cost()),
         verdicts=tuple(verdicts),
+        words=tuple(_spread(columns.labels, places, len(verdicts))),
     )
+
+
+def _groups(
+    data: HumanSet, columns: Columns, places: Sequence[int], by: Sequence[str], seed: int
+) -> list[GroupAgreement]:
+    """Return the agreement by label among the items at some places."""
+    order = {place: rank for rank, place in enumerate(places)}
+    groups = {
+        label: {value: [order[p] for p in own if p in order] for value, own in values.items()}
+        for label, values in answer_groups(data.items, by).items()
+    }
+    scored = [
+        pair for pair, value in zip(columns.labels, columns.judge, strict=True) if value is not None
+    ]
+    return agreement_by_group(
+        columns.judge,
+        columns.human,
+        groups,
+        labels=columns.labels if scored and all(all(pair) for pair in scored) else (),
+        clusters=columns.clusters,
+        bootstrap=Bootstrap(resamples=_RESAMPLES, seed=seed),
+    )
+
+
+def _spread(
+    words: Sequence[tuple[str, str]], places: Sequence[int], size: int
+) -> list[tuple[str, str]]:
+    """Return words at their places among all items."""
+    found = [("", "")] * size
+    for place, pair in zip(places, words, strict=True):
+        found[place] = pair
+    return found
 
 
 def _lost(verdict: Verdict) -> bool:

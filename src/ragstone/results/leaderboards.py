@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from ragstone.components.judges.verdict import VERDICTS_MISSING
 from ragstone.core import limits
 from ragstone.evaluation.usage import answer_statuses
 from ragstone.results.beside import with_figures
@@ -239,10 +240,17 @@ def _judge_warnings(results: StoredResults) -> Iterator[str]:
     ]
     for name in dict.fromkeys(m["made_by"]["component"] for m in made):
         mine = [m for m in made if m["made_by"]["component"] == name]
-        failed = sum(m["failed"] for m in mine)
         reasons = sum((Counter(m["reasons"]) for m in mine), Counter[str]())
-        reason = plain_reason(max(reasons, key=reasons.__getitem__))
-        yield f"{failed:,} verdicts of `{name.rpartition('/')[2]}` failed: {reason}"
+        partial = Counter({why: n for why, n in reasons.items() if VERDICTS_MISSING in why})
+        failed = sum(m["failed"] for m in mine) - partial.total()
+        counted = (
+            (failed, "failed", reasons - partial),
+            (partial.total(), "rest on some of the replies", partial),
+        )
+        for count, what, why in counted:
+            if count > 0 and why:
+                reason = plain_reason(max(why, key=why.__getitem__))
+                yield f"{count:,} verdicts of `{name.rpartition('/')[2]}` {what}: {reason}"
 
 
 def _warnings(results: StoredResults) -> Iterator[str]:

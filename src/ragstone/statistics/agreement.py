@@ -118,10 +118,31 @@ def cohen_kappa(
     if weights not in _POWERS:
         raise ConfigError(f"unknown weights {weights!r}; allowed: {', '.join(_POWERS)}")
     rated, names = _rated(list(zip(a, b, strict=True)), clusters)
+    parts, kappa = _pairs_of_labels(rated, _POWERS[weights])
+    return _agreement(parts, names, kappa, len(a), Bootstrap(confidence, resamples, seed))
+
+
+def weighted_kappa(a: Sequence[Rating], b: Sequence[Rating]) -> Callable[[Floats], Floats]:
+    """Return the function from item weights, shape (rows, n), to Cohen's kappas.
+
+    >>> weighted_kappa(["yes", "no", "yes", "no"], ["yes", "no", "no", "no"])(np.ones((1, 4)))
+    array([0.5])
+    """
+    parts, kappa = _pairs_of_labels(list(zip(a, b, strict=True)), _POWERS["none"])
+    return lambda w: kappa(w @ parts)
+
+
+def _pairs_of_labels(
+    rated: Sequence[Sequence[Rating]], power: float
+) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Return a one-hot row per pair, and the kappa of sums of such rows.
+
+    Disagreements weigh as much as their distance to a power; all the same if it is 0.
+    """
     categories = _categories(rated)
     size = len(categories)
     distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
-    penalty = np.where(distance == 0, 0.0, distance ** _POWERS[weights])
+    penalty = np.where(distance == 0, 0.0, distance**power)
     parts = np.zeros((len(rated), size, size))
     for row, (first, second) in zip(parts, rated, strict=True):
         row[categories[first], categories[second]] = 1.0
@@ -132,8 +153,7 @@ def cohen_kappa(
         observed = (tables * penalty).sum(axis=(1, 2)) * tables.sum(axis=(1, 2))
         return _less_than_chance(observed, (chance * penalty).sum(axis=(1, 2)))
 
-    bootstrap = Bootstrap(confidence, resamples, seed)
-    return _agreement(parts.reshape(len(rated), size * size), names, kappa, len(a), bootstrap)
+    return parts.reshape(len(rated), size * size), kappa
 
 
 def fleiss_kappa(

@@ -99,9 +99,18 @@ def spearman(
     0.8
     """
     pairs = _pairs(x, y, weights, clusters)
-    first, second = MiddleRanks(pairs.x), MiddleRanks(pairs.y)
     bootstrap = Bootstrap(confidence, resamples, seed)
-    return pairs.correlation(lambda w: _moments(first.of(w), second.of(w), w), bootstrap)
+    return pairs.correlation(weighted_spearman(pairs.x, pairs.y), bootstrap)
+
+
+def weighted_spearman(x: Floats, y: Floats) -> Callable[[Floats], Floats]:
+    """Return the function from item weights, shape (rows, n), to Spearman's correlations.
+
+    >>> weighted_spearman(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))(np.ones((1, 3)))
+    array([0.5])
+    """
+    first, second = MiddleRanks(x), MiddleRanks(y)
+    return lambda w: _moments(first.of(w), second.of(w), w)
 
 
 def kendall(

@@ -10,7 +10,7 @@ import statistics
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from ragstone.statistics.agreement import cohen_kappa, krippendorff_alpha
 from ragstone.statistics.auc import AUC, auc
@@ -20,6 +20,11 @@ from ragstone.statistics.proportions import Proportion, proportion
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, summarise
 
+Level: TypeAlias = Literal["fit", "fit only for comparing systems", "unfit"]
+
+ONLY_SYSTEMS: Final = "fit only for comparing systems"
+UNSCORED: Final = "unscored"
+"""The label of the items on which the judge has none."""
 HALF: Final = 0.5
 
 LEAST_PARSED: Final = 0.95
@@ -97,11 +102,24 @@ class Quality:
 
 @dataclass(frozen=True)
 class Use:
-    """Whether a judge is fit for a use, with the reason."""
+    """Whether a judge is fit for a use, with the reason.
+
+    >>> Use("grade single answers", False, "kappa 0.5", "fit only for comparing systems").sentence
+    'Fit only for comparing systems, not to grade single answers: kappa 0.5.'
+    """
 
     use: str
     fit: bool
     reason: str
+    """The figure that decided."""
+    level: Level
+
+    @property
+    def sentence(self) -> str:
+        """The level, the use and the reason."""
+        joined = "," if self.level == ONLY_SYSTEMS else ""
+        negated = " not" if joined else ""
+        return f"{self.level.capitalize()}{joined}{negated} to {self.use}: {self.reason}."
 
 
 def quality(columns: Columns, *, seed: int = 0) -> Quality:
@@ -131,7 +149,7 @@ def quality(columns: Columns, *, seed: int = 0) -> Quality:
 
 
 def _confusion(labels: Sequence[tuple[str, str]]) -> dict[str, dict[str, int]]:
-    counts = Counter((people, judge or "unscored") for people, judge in labels if people)
+    counts = Counter((people, judge or UNSCORED) for people, judge in labels if people)
     found: dict[str, dict[str, int]] = {}
     for (people, judge), count in sorted(counts.items()):
         found.setdefault(people, {})[judge] = count
@@ -195,14 +213,27 @@ def _self_preference(excess: Sequence[float | None], own: Sequence[bool]) -> Sum
     return summarise([value - usual for value in mine], bounds=None)
 
 
-def uses(found: Quality, repeatable: Proportion | None = None) -> list[Use]:
-    """Return whether a judge of this quality is fit for each use; bounds are module constants."""
-    judged = {
-        "grade single answers": _single(found, repeatable),
-        "compare systems": _comparing(found),
-        "save human labels (calibrated mean)": _calibrated(found),
-    }
-    return [Use(use, fit, reason) for use, (fit, reason) in judged.items()]
+def uses(
+    found: Quality,
+    repeatable: Proportion | None = None,
+    reversed_pairs: Sequence[tuple[str, str]] = (),
+) -> list[Use]:
+    """Return whether a judge of this quality is fit for each use; bounds are module constants.
+
+    `reversed_pairs` are systems (better, worse by people) that the judge has in the reverse order,
+    both shown by a test.
+    """
+    single = _single(found, repeatable)
+    comparing = _comparing(found, reversed_pairs)
+    calibrated = _calibrated(found)
+    fallback: Level = ONLY_SYSTEMS if comparing[0] else "unfit"
+    return [
+        Use("grade single answers", *single, "fit" if single[0] else fallback),
+        Use("compare systems", *comparing, "fit" if comparing[0] else "unfit"),
+        Use(
+            "save human labels (calibrated mean)", *calibrated, "fit" if calibrated[0] else "unfit"
+        ),
+    ]
 
 
 def _single(found: Quality, repeatable: Proportion | None) -> tuple[bool, str]:
@@ -219,10 +250,17 @@ def _single(found: Quality, repeatable: Proportion | None) -> tuple[bool, str]:
     return _enough("rank correlation with people", found.correlation, least)
 
 
-def _comparing(found: Quality) -> tuple[bool, str]:
+def _comparing(found: Quality, reversed_pairs: Sequence[tuple[str, str]]) -> tuple[bool, str]:
     """Check that errors affect all systems alike."""
     if (found.parsed.value or 0.0) < LEAST_PARSED:
         return False, _parse_reason(found)
+    if reversed_pairs:
+        better, worse = reversed_pairs[0]
+        others = f", and {len(reversed_pairs) - 1} other pairs" if len(reversed_pairs) > 1 else ""
+        return False, (
+            f"it puts {worse} above {better}{others}; people have the reverse order, and tests "
+            "show both differences"
+        )
     bias, interval = found.length_bias.value or 0.0, found.length_bias.interval
     if interval is not None and abs(bias) > NOTABLE_BIAS and (interval[0] > 0 or interval[1] < 0):
         side = "longer" if bias > 0 else "shorter"
@@ -241,7 +279,10 @@ def _calibrated(found: Quality) -> tuple[bool, str]:
     """Check the correlation: a human sample corrects every other error."""
     value, interval = found.correlation.value, found.correlation.interval
     if value is None or interval is None or interval[0] <= 0:
-        return False, "it saves no labels: its correlation with people is not above chance"
+        shown = "undefined" if value is None else f"{value:.2f}"
+        if interval is not None:
+            shown += f" [{interval[0]:.2f}, {interval[1]:.2f}]"
+        return False, f"it saves no labels: rank correlation with people {shown}, not above chance"
     if (found.parsed.value or 0.0) < HALF:
         return False, _parse_reason(found)
     return True, f"correlation {value:.2f} saves about {value**2:.0%} of labels"

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from ragstone.components.judges.judge_calls import CallingJudge, JudgeCall, JudgeReply
-from ragstone.components.judges.verdict import Cost, Item, Verdict
+from ragstone.components.judges.verdict import VERDICTS_MISSING, Cost, Item, Verdict
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.components.metrics.refusal import refusal
@@ -278,7 +278,7 @@ def combine(verdicts: Sequence[Verdict], pooling: Pooling = "majority") -> Verdi
     found = _pooled(scored, pooling)
     missing = [verdict for verdict in verdicts if verdict.status == "failed"]
     if missing:
-        counted = f"{len(missing)} of {len(verdicts)} verdicts are missing: {missing[0].reason}"
+        counted = f"{len(missing)} of {len(verdicts)} {VERDICTS_MISSING}: {missing[0].reason}"
         found = replace(found, reason="; ".join(filter(None, (found.reason, counted))))
     return replace(found, **shared)
 

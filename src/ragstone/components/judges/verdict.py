@@ -5,10 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from typing import Final
 
 from ragstone.core.component import Outcome, run_component
 from ragstone.protocols import Judge, Services
 from ragstone.types import Context, ContextPassage, Prediction, Query, Score, Status, Task
+
+VERDICTS_MISSING: Final = "verdicts are missing"
+"""In the reason of a verdict that rests on the replies of some of its models or repeats."""
 
 
 @dataclass(frozen=True, slots=True)

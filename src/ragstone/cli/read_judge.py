@@ -1,0 +1,69 @@
+"""Judges of a file or by name, for the commands that examine judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragstone.protocols import Judge
+
+
+def read_judge(config: str, name: str | None, forced: Mapping[str, Any]) -> Judge:
+    """Return the one judge of a file or by its name, with some fields replaced if it has them.
+
+    Raises:
+        ConfigError: the file has no judge of this name, or several and `name` is None.
+    """
+    from ragstone.errors import ConfigError
+
+    found = read_judges(config, name, forced)
+    if len(found) > 1:
+        raise ConfigError(f"{config} has {len(found)} judges: name one with --judge")
+    return found[0]
+
+
+def read_judges(config: str, name: str | None, forced: Mapping[str, Any]) -> list[Judge]:
+    """Return the judges of a file, or the judge of a name, with some fields replaced.
+
+    Args:
+        config: YAML file with a judge, with a list of them or with the key `judges`; or the spec
+            of a judge.
+        name: name of the judges that are wanted; None for all.
+        forced: field -> value, for the judges that have the field.
+
+    Raises:
+        ConfigError: the file has no judge, or none of this name.
+    """
+    from ragstone.core.parsing import read_yaml
+    from ragstone.core.spec import parse_spec
+    from ragstone.errors import ConfigError, did_you_mean
+
+    path = Path(config)
+    is_file = path.suffix in {".yaml", ".yml"} or path.is_file()
+    document = read_yaml(path, "judge") if is_file else config
+    written = document.get("judges", document) if isinstance(document, dict) else document
+    listed = written if isinstance(written, list) else [written]
+    specs = [parse_spec(one, where=config) for one in listed]
+    chosen = [spec for spec in specs if not name or name == spec.name]
+    if not chosen:
+        names = [spec.name for spec in specs]
+        raise ConfigError(
+            f"{config} has no judge {name!r}{did_you_mean(name, names)}"
+            if name
+            else f"{config} has no judges: write them under `judges`"
+        )
+    folder = path.parent if is_file else None
+    return [_created(spec, forced, config, folder) for spec in chosen]
+
+
+def _created(spec: Any, forced: Mapping[str, Any], where: str, folder: Path | None) -> Judge:
+    from ragstone.core.registry import create, find
+
+    legal = {field.name for field in fields(find("judges", spec.name, where=where, folder=folder))}
+    more = {key: value for key, value in forced.items() if key in legal}
+    changed = {"name": spec.name, **spec.parameters, **more}
+    judge: Judge = create("judges", changed, where=where, folder=folder)
+    return judge
