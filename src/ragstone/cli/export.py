@@ -23,8 +23,8 @@ from ragstone.cli.options import (
     "form",
     default="inspector",
     metavar="EXPORTER",
-    help="Format: inspector (one JSON file), mtrageval or trec (folders), ragas (a .jsonl file), "
-    "scores (a .parquet, .csv or .jsonl file), or your own exporter.",
+    help="Format: inspector (one JSON file), mtrageval, trec or trec-rag (folders), ragas "
+    "(a .jsonl file), scores (a .parquet, .csv or .jsonl file), or your own exporter.",
 )
 @click.option("-o", "--output", type=FILE, required=True, help="File or folder to write.")
 @json_option
@@ -39,6 +39,7 @@ def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Pat
       ragstone export demo -o demo.inspector.json
       ragstone export talk.yaml --to mtrageval -o talk-tasks
       ragstone export demo --to trec -o demo-runs
+      ragstone export demo --to trec-rag -o demo-submissions
       ragstone export demo --to scores -o demo.csv
       ragstone export demo --to ragas -o rows.jsonl
     """

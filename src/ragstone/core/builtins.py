@@ -152,6 +152,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "ragas": "ragas:RagasRows",
         "scores": "scores:ScoreTable",
         "trec": "trec:Trec",
+        "trec-rag": "trec_rag:TrecRag",
     },
     "judges": {
         "equivalence": "equivalence:Equivalence",
@@ -170,6 +171,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
+        "citation-precision": "citation_precision:CitationPrecision",
         "alce": "alce:Alce",
         "criterion": "criterion:Criterion",
         "choices": "choices:Choices",
@@ -209,7 +211,9 @@ PROTOCOLS: Final[Mapping[str, str]] = {
 }
 """Kind -> "module:Class" of its protocol. Names, because this layer cannot import protocols."""
 
-SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {"judges": {"faithfulness": "RL_F"}}
+SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "judges": {"faithfulness": "RL_F", "citation-recall": "citation-precision"}
+}
 """Kind -> a usual name -> the name in the table of that component."""
 
 FORMER_KINDS: Final[Mapping[str, str]] = {

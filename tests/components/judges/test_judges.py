@@ -28,6 +28,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "choices": {"options": ["short", "long"]},
 }
 """What a judge cannot do without."""
+TWO_METRICS = {"RB_llm", "alce", "pairwise", "support", "citation-support", "citation-precision"}
 MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
 QUERY = Query("q1", "Where is the Eiffel Tower?", ("Paris",))
 ITEM = Item(QUERY, "It stands in Paris.", ("The Eiffel Tower is in Paris.", "Rome is old."))
@@ -135,10 +136,9 @@ def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
     assert len(made.metrics) == {
         "critiques": 8,
         "taxonomy": 4,
-        "nuggets": 4,
+        "nuggets": 6,
         "ragchecker": 11,
-        "choices": 2,
-    }.get(name, 2 if name in {"RB_llm", "alce", "pairwise", "support", "citation-support"} else 1)
+    }.get(name, 2 if name in TWO_METRICS else 1)
     assert made.scores_of("q", outcome) == list(outcome.value)
 
 
@@ -333,7 +333,11 @@ def test_nuggets_weigh_vital_and_okay() -> None:
         "nuggets:all": 0.5,
         "nuggets:strict": pytest.approx(1 / 3),
         "nuggets:vital": 0.5,
+        "nuggets:strict-vital": 0.5,
+        "nuggets:strict-weighted": pytest.approx(1 / 2.5),
     }
+    empty = one("nuggets", says(""), replace(item, answer=""))
+    assert (empty.value, set(empty.parts.values()), len(empty.parts)) == (0.0, {0.0}, 5)
     assert one("nuggets", says("")).status == "not_applicable"
 
 

@@ -16,6 +16,7 @@ from ragstone.data.readers import foreign_rows as rows
 from ragstone.data.readers.foreign_rows import Numbered, has_path, value_at
 from ragstone.data.readers.rows import Row, reading
 from ragstone.data.readers.table_columns import NAMES
+from ragstone.data.readers.trec_rag import trec_row
 from ragstone.errors import ConfigError, did_you_mean
 
 PLAIN: Final = "plain"
@@ -259,13 +260,14 @@ FORMATS: Final = (
         columns={
             "query_id": ("topic_id", *_within("metadata", ("topic_id", "narrative_id"))),
             "text": ("topic", *_within("metadata", ("topic", "narrative", "title"))),
+            "contexts": ("segments",),
             "passage_ids": ("references",),
             "answer": ("answer",),
             "system": ("run_id", "metadata.run_id"),
         },
         opened=("metadata",),
         labels=(),
-        prepare=rows.trec_row,
+        prepare=trec_row,
     ),
 )
 """The formats that are recognised; the first one that fits counts."""
