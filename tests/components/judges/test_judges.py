@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -597,6 +598,28 @@ def test_a_criterion_of_each_query() -> None:
     assert "names Paris" in calls.asked[0].messages[-1][1]
     assert one("criterion", calls, label="rubric").status == "not_applicable"
     assert len(calls.asked) == 1
+
+
+def test_a_rubric_of_each_query() -> None:
+    """Weights 2, 1, 1: the first and the last are fulfilled; the reason names the other."""
+    rubric = json.dumps([{"text": "It names Paris.", "weight": 2}, {"text": "It is red."}])
+    weighted = replace(QUERY, labels={"rubric": rubric})
+    listed = replace(QUERY, labels={"rubric": ("It names Paris.", "It is red.", "It is short.")})
+    replies = ("yes", "no", "yes")
+
+    two = one("criterion", says(*replies), replace(ITEM, query=weighted), label="rubric")
+    three = one("criterion", says(*replies), replace(ITEM, query=listed), label="rubric")
+
+    assert (two.value, two.reason) == (pytest.approx(2 / 3), "not fulfilled: It is red.")
+    assert three.value == pytest.approx(2 / 3)
+    rated = one(
+        "criterion", says("5", "3"), replace(ITEM, query=weighted), label="rubric", scale="1-5"
+    )
+    assert rated.value == pytest.approx((2 * 1 + 1 * 0.5) / 3)
+    unread = one(
+        "criterion", says("yes", "Hm.", "Hm."), replace(ITEM, query=weighted), label="rubric"
+    )
+    assert unread.status == "failed"
 
 
 @pytest.mark.parametrize(
