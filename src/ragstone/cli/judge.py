@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ragstone.cli.judge_battle import command as battle
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
@@ -26,7 +27,7 @@ FORMS: Final[dict[str, list[bool | None]]] = {
 TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
 
 
-@click.group("judge", commands=[correlate, calibrate])
+@click.group("judge", commands=[correlate, calibrate, battle])
 def command() -> None:
     """Check, calibrate and correlate judges: language models that grade.
 
@@ -35,6 +36,7 @@ def command() -> None:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
       ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
+      ragstone judge battle experiment.yaml --judge "pairwise(model=local)"
     """
 
 

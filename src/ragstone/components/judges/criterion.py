@@ -102,10 +102,12 @@ class Criterion(ModelJudge):
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return 1 or 0, or the rating as a share of its scale; of a rubric, the weighted mean."""
         schema, rubric = self._verdict_schema, self._of(item)
-        is_rated = isinstance(schema, Rating)
-        shares = [schema.share(v) if is_rated else float(v == "yes") for v in values]
+        if isinstance(schema, Rating):
+            shares, label = [schema.share(value) for value in values], ""
+        else:
+            shares, label = [float(value == "yes") for value in values], str(values[0])
         if len(rubric) == 1:
-            return Verdict(item.item_id, shares[0], "" if is_rated else str(values[0]))
+            return Verdict(item.item_id, shares[0], label)
         pairs = list(zip(rubric, shares, strict=True))
         total = sum(one.weight for one in rubric)
         value = sum(one.weight * share for one, share in pairs) / total
