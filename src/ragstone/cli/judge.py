@@ -12,6 +12,7 @@ from ragstone.cli.judge_battle import command as battle
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
+from ragstone.cli.judge_qrels import command as qrels
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ FORMS: Final[dict[str, list[bool | None]]] = {
 TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
 
 
-@click.group("judge", commands=[correlate, calibrate, battle])
+@click.group("judge", commands=[correlate, calibrate, battle, qrels])
 def command() -> None:
     """Check, calibrate and correlate judges: language models that grade.
 
@@ -37,6 +38,7 @@ def command() -> None:
       ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
       ragstone judge battle experiment.yaml --judge "pairwise(model=local)"
+      ragstone judge qrels my-data -o qrels.tsv --run bm25.trec --plan
     """
 
 

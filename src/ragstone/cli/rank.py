@@ -85,6 +85,7 @@ def command(
     write_scores(per_query, found.values())
     for evaluation in found.values():
         print_notes(evaluation, "the run", "the qrels")
+    _note_machine_qrels([qrels, *(qrels_file for _, qrels_file in also)])
     if not also:
         (one,) = found.values()
         print_result(lambda: one.to_dict(wanted), lambda: one)
@@ -98,6 +99,14 @@ def command(
         lambda: {"collections": {n: e.to_dict(wanted) for n, e in found.items()}, **means},
         lambda: "\n".join([*(f"{name}\n{one}" for name, one in found.items()), *averages]),
     )
+
+
+def _note_machine_qrels(files: Iterable[Path]) -> None:
+    """Print a note on stderr for each file of qrels that a model made."""
+    from ragstone.data.machine_qrels import machine_made
+
+    for made in filter(None, map(machine_made, dict.fromkeys(files))):
+        click.echo(f"note: {made}: the metrics measure agreement with this model", err=True)
 
 
 def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:

@@ -175,6 +175,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "alce": "alce:Alce",
         "criterion": "criterion:Criterion",
         "choices": "choices:Choices",
+        "umbrela": "umbrela:Umbrela",
         "conditioned": "conditioned:Conditioned",
     },
 }

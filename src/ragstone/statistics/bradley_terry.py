@@ -137,14 +137,14 @@ def _win_tables(battles: Sequence[Battle]) -> tuple[list[str], Floats]:
 
 def _reachable(links: Flags) -> Flags:
     """Return for each table of links which systems each one reaches, itself included."""
-    found: Flags = links | np.eye(links.shape[-1], dtype=np.bool_)
+    found = links | np.eye(links.shape[-1], dtype=np.bool_)
     for _ in range(max(1, int(np.ceil(np.log2(links.shape[-1]))))):
-        found = np.greater(found.astype(np.float32) @ found.astype(np.float32), 0)
+        found = np.asarray((found.astype(np.float32) @ found.astype(np.float32)) > 0)
     return found
 
 
 def _require_connected(names: Sequence[str], total: Floats) -> None:
-    met = (total + total.T) > 0
+    met = np.asarray((total + total.T) > 0)
     reached = _reachable(met[None])[0, 0]
     if not reached.all():
         one = [name for name, is_met in zip(names, reached, strict=True) if is_met]
@@ -161,7 +161,7 @@ def _fitted(wins: Floats) -> tuple[Floats, Flags]:
     Newton's method on the concave likelihood; every table is a fit of its own.
     """
     size = wins.shape[-1]
-    added: Flags = ~_reachable(wins > 0).all(axis=(1, 2))
+    added = np.logical_not(_reachable(np.asarray(wins > 0)).all(axis=(1, 2)))
     virtual = _VIRTUAL * (1 - np.eye(size))
     wins = wins + added[:, None, None] * virtual
     met, won = wins + wins.transpose(0, 2, 1), wins.sum(axis=2)
