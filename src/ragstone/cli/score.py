@@ -136,12 +136,19 @@ def command(
 
 
 def _names(metrics: str | None, tables: Mapping[str, SystemRows]) -> Sequence[str]:
-    """Return the names of an option, or the usual metrics for the queries."""
-    from ragstone.components.metrics import defaults, parse
+    """Return the names of an option, or the usual metrics for the queries.
 
-    if metrics:
-        return parse.split_names(metrics)
-    return defaults.usual_metrics(chain.from_iterable(rows.queries for rows in tables.values()))
+    `nuggets` are the aggregates of assignments if the rows have some, and need no judge.
+    """
+    from ragstone.components.metrics import assigned_nuggets, defaults, parse
+
+    queries = [query for rows in tables.values() for query in rows.queries]
+    assigned = assigned_nuggets.metrics_of(queries)
+    if not metrics:
+        return assigned or defaults.usual_metrics(queries)
+    names = parse.split_names(metrics)
+    apart = [assigned if assigned and name == "nuggets" else (name,) for name in names]
+    return list(chain.from_iterable(apart))
 
 
 def _require_texts(tables: Mapping[str, SystemRows], judges: Iterable[Judge]) -> None:

@@ -145,6 +145,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "BERTScore-F1": "bert_score:BertScoreF1",
         "Bert-K-Precision": "bert_score:BertKPrecision",
         "RB_agg": "rb_agg:RbAgg",
+        "assigned-nuggets": "assigned_nuggets:AssignedNuggets",
     },
     "exporters": {
         "inspector": "inspector:Inspector",

@@ -10,9 +10,9 @@ from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Numbered
+from ragstone.statistics.nuggets import nugget_scores
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
-_OKAY: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -67,27 +67,6 @@ class Nuggets(ModelJudge):
         grades = [GRADES[grade] for grade in values[0]]
         parts = nugget_scores(grades[:vital_count], grades[vital_count:])
         return Verdict(item.item_id, parts.pop("weighted"), parts=_named(parts))
-
-
-def nugget_scores(vital: Sequence[float], okay: Sequence[float]) -> dict[str, float]:
-    """Return TREC RAG's aggregates of the grades of vital and of okay nuggets, at least one.
-
-    >>> found = nugget_scores([1.0, 0.5], [0.5])
-    >>> {name: round(value, 3) for name, value in found.items()}  # doctest: +NORMALIZE_WHITESPACE
-    {'weighted': 0.7, 'all': 0.667, 'vital': 0.75,
-     'strict-weighted': 0.4, 'strict': 0.333, 'strict-vital': 0.5}
-    """
-    full_vital, full_okay = ([float(grade == 1.0) for grade in given] for given in (vital, okay))
-    plain, strict = _aggregates(vital, okay), _aggregates(full_vital, full_okay)
-    renamed = {"weighted": "strict-weighted", "all": "strict", "vital": "strict-vital"}
-    return plain | {renamed[name]: value for name, value in strict.items()}
-
-
-def _aggregates(vital: Sequence[float], okay: Sequence[float]) -> dict[str, float]:
-    weight = len(vital) + _OKAY * len(okay)
-    found = {"weighted": (sum(vital) + _OKAY * sum(okay)) / weight}
-    found["all"] = (sum(vital) + sum(okay)) / (len(vital) + len(okay))
-    return found | ({"vital": sum(vital) / len(vital)} if vital else {})
 
 
 def _named(parts: Mapping[str, float]) -> dict[str, float]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ragstone.data.readers import foreign_rows as rows
 from ragstone.data.readers.foreign_rows import Numbered, has_path, value_at
+from ragstone.data.readers.nuggets import ASSIGNMENTS, assigned_row
 from ragstone.data.readers.rows import Row, reading
 from ragstone.data.readers.table_columns import NAMES
 from ragstone.data.readers.trec_rag import trec_row
@@ -268,6 +269,18 @@ FORMATS: Final = (
         opened=("metadata",),
         labels=(),
         prepare=trec_row,
+    ),
+    ForeignFormat(
+        name="nuggetizer",
+        needs=(("qid",), ("nuggets[].assignment",), ("answer_text",)),
+        columns={
+            "query_id": ("qid",),
+            "text": ("query",),
+            "answer": ("answer_text",),
+            "system": ("run_id",),
+        },
+        labels=tuple(ASSIGNMENTS.values()),
+        prepare=assigned_row,
     ),
 )
 """The formats that are recognised; the first one that fits counts."""

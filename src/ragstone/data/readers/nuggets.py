@@ -22,6 +22,14 @@ LABELS: Final[Mapping[str, str]] = {"vital": "vital_nuggets", "okay": "okay_nugg
 """Importance -> label of the queries with the nuggets of this importance."""
 
 
+ASSIGNMENTS: Final[Mapping[str, str]] = {
+    "vital": "vital_assignments",
+    "okay": "okay_assignments",
+}
+"""Importance -> label of the rows with the assignments of the nuggets of this importance."""
+_ASSIGNED: Final = ("support", "partial_support", "not_support")
+
+
 @dataclass(frozen=True)
 class QueryNuggets:
     """The nuggets of one query."""
@@ -75,6 +83,25 @@ def _nugget(given: Any) -> tuple[str, str]:
     if importance not in LABELS:
         raise FieldError(f"'importance' must be vital or okay, found {show(importance)}")
     return nugget.take_question("text"), str(importance)
+
+
+def assigned_row(row: Row) -> Row:
+    """Return a row of the nuggetizer's assignments, with the assignments as labels.
+
+    Raises:
+        FieldError: a nugget has no text, or another importance or assignment.
+    """
+    found: dict[str, list[str]] = {}
+    for number, given in enumerate(row.take_list("nuggets"), start=1):
+        with within(f"nugget {number}"):
+            _, importance = _nugget(given)
+            assignment = given.get("assignment")
+            if assignment not in _ASSIGNED:
+                raise FieldError(
+                    f"'assignment' must be {', '.join(_ASSIGNED)}, found {show(assignment)}"
+                )
+            found.setdefault(ASSIGNMENTS[importance], []).append(assignment)
+    return Row({**row, **found})
 
 
 def with_nuggets(
