@@ -69,5 +69,5 @@ def _scores(labels: Mapping[str, Label]) -> dict[str, float]:
 def metrics_of(queries: Iterable[Query]) -> tuple[str, ...]:
     """Return the names of all aggregates if some rows have assignments, else none."""
     if any(name in query.labels for query in queries for name in LABELS):
-        return tuple(str(AssignedNuggets(of)) for of in NAMES)  # type: ignore[arg-type]
+        return tuple(str(AssignedNuggets(of)) for of in NAMES)
     return ()
