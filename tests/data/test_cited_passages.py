@@ -42,3 +42,6 @@ def test_an_unknown_text_of_a_cited_reference_is_an_error() -> None:
     """It names the reference and the query."""
     with pytest.raises(DatasetError, match=r"1 cited references are unknown: 'a' \(query 'q1'\)"):
         require_cited_texts(with_references(rows(CITING), None))
+    with pytest.raises(DatasetError, match="'a'"):
+        require_cited_texts(with_references(rows(CITING), None), if_known=True)
+    require_cited_texts(rows(CITING), if_known=True)

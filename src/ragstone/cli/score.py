@@ -152,12 +152,15 @@ def _names(metrics: str | None, tables: Mapping[str, SystemRows]) -> Sequence[st
 
 
 def _require_texts(tables: Mapping[str, SystemRows], judges: Iterable[Judge]) -> None:
-    """Raise `DatasetError` if a judge reads passages, and the text of a cited one is unknown."""
+    """Raise `DatasetError` if the text of a cited passage is unknown, and another one is known.
+
+    A judge that reads passages needs all of them; without any, a metric does not apply.
+    """
     from ragstone.data.cited_passages import require_cited_texts
 
-    if any("passages" in getattr(judge, "needs", ()) for judge in judges):
-        for table in tables.values():
-            require_cited_texts(table)
+    read = any("passages" in getattr(judge, "needs", ()) for judge in judges)
+    for table in tables.values():
+        require_cited_texts(table, if_known=not read)
 
 
 def _evaluate(table: SystemRows, metrics: Sequence[str], **options: Any) -> Evaluation:

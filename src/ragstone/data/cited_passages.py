@@ -41,11 +41,16 @@ def _context(prediction: Prediction, corpus: Corpus | None) -> Context | None:
     return Context(prediction.query_id, "recorded", passages)
 
 
-def require_cited_texts(rows: SystemRows) -> None:
-    """Raise `DatasetError` if the text of a cited reference is unknown."""
+def require_cited_texts(rows: SystemRows, *, if_known: bool = False) -> None:
+    """Raise `DatasetError` if the text of a cited reference is unknown.
+
+    With `if_known`, only answers with a context count: those of which some text is known.
+    """
     absent: dict[str, str] = {}
     for query_id, one in rows.predictions.items():
         context = rows.contexts.get(query_id)
+        if if_known and context is None:
+            continue
         texts = {p.passage_id: p.text for p in context.passages} if context else {}
         for passage_id in _cited(one):
             if not texts.get(passage_id):
