@@ -85,7 +85,6 @@ def command(
     write_scores(per_query, found.values())
     for evaluation in found.values():
         print_notes(evaluation, "the run", "the qrels")
-    _note_machine_qrels([qrels, *(qrels_file for _, qrels_file in also)])
     if not also:
         (one,) = found.values()
         print_result(lambda: one.to_dict(wanted), lambda: one)
@@ -101,19 +100,17 @@ def command(
     )
 
 
-def _note_machine_qrels(files: Iterable[Path]) -> None:
-    """Print a note on stderr for each file of qrels that a model made."""
-    from ragstone.data.machine_qrels import machine_made
-
-    for made in filter(None, map(machine_made, dict.fromkeys(files))):
-        click.echo(f"note: {made}: the metrics measure agreement with this model", err=True)
-
-
 def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:
-    """Return the qrels of a file, with its subtopics if a metric needs them."""
+    """Return the qrels of a file, with its subtopics if a metric needs them.
+
+    Prints a note on stderr if a model made the qrels.
+    """
     from ragstone.components.metrics.parse import parse_metric
+    from ragstone.data.machine_qrels import machine_made
     from ragstone.data.readers.trec import best_grades, read_qrels, read_subtopics
 
+    if made := machine_made(path):
+        click.echo(f"note: {made}: the metrics measure agreement with this model", err=True)
     if not any("subtopics" in parse_metric(name).requires for name in metrics):
         return {"qrels": read_qrels(path)}
     subtopics = read_subtopics(path)
