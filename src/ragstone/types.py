@@ -21,13 +21,8 @@ failed on what the system gave, `not_applicable` if the metric is not defined fo
 FailureKind: TypeAlias = Literal["failed", "filtered", "tool_calls", "unreadable"]
 AnswerStatus: TypeAlias = Literal["answered", "empty", "cut"] | FailureKind
 ANSWER_STATUSES: Final = (
-    "answered",
-    "empty",
-    "cut",
-    "filtered",
-    "tool_calls",
-    "unreadable",
-    "failed",
+    *("answered", "empty", "cut"),
+    *("filtered", "tool_calls", "unreadable", "failed"),
 )
 """Every status of an answer; the last four have no answer."""
 
@@ -366,6 +361,9 @@ class Prediction:
     """Searches that the system itself made, in order; None if it does not report them."""
     tokens_reasoning: int | None = None
     """Tokens of reasoning among `tokens_out`; None if they are not reported."""
+    sentences: tuple[tuple[str, tuple[int, ...]], ...] | None = None
+    """The answer's sentences with the places (from 1) of the passages that each cites, if the
+    system reports them apart from the text."""
 
     __repr__ = one_line
 

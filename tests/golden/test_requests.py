@@ -71,6 +71,9 @@ JUDGES: Final[dict[str, dict[str, Any]]] = {
     "sufficient-context": {},
     "nuggets": {},
     "citation-support": {},
+    "citation-precision": {},
+    "citation-precision all": {"citations": "all"},
+    "umbrela": {},
     "conditioned": {
         "of": {"name": "RB_llm", "model": MODEL},
         "idk": {"name": "idk", "model": MODEL},

@@ -24,8 +24,8 @@ from ragstone.cli.options import (
     "form",
     default="inspector",
     metavar="EXPORTER",
-    help="Format: inspector (one JSON file), mtrageval or trec (folders), ragas (a .jsonl file), "
-    "scores (a .parquet, .csv or .jsonl file), or your own exporter.",
+    help="Format: inspector (one JSON file), mtrageval, trec or trec-rag (folders), ragas "
+    "(a .jsonl file), scores (a .parquet, .csv or .jsonl file), or your own exporter.",
 )
 @click.option("-o", "--output", type=FILE, required=True, help="File or folder to write.")
 @reveal_option
@@ -43,6 +43,7 @@ def command(
       ragstone export demo -o demo.inspector.json
       ragstone export talk.yaml --to mtrageval -o talk-tasks
       ragstone export demo --to trec -o demo-runs
+      ragstone export demo --to trec-rag -o demo-submissions
       ragstone export demo --to scores -o demo.csv
       ragstone export demo --to ragas -o rows.jsonl
     """

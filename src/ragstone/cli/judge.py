@@ -8,15 +8,17 @@ from typing import Any
 
 import click
 
+from ragstone.cli.judge_battle import command as battle
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_checks import FORMS, CheckRequest, print_checks
 from ragstone.cli.judge_compare import command as compare
 from ragstone.cli.judge_correlate import command as correlate
+from ragstone.cli.judge_qrels import command as qrels
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option
 
 
-@click.group("judge", commands=[correlate, calibrate, compare])
+@click.group("judge", commands=[correlate, calibrate, compare, battle, qrels])
 def command() -> None:
     """Check, compare, calibrate and correlate judges: language models that grade.
 
@@ -26,6 +28,8 @@ def command() -> None:
       ragstone judge compare experiment.yaml
       ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
+      ragstone judge battle experiment.yaml --judge "pairwise(model=local)"
+      ragstone judge qrels my-data -o qrels.tsv --run bm25.trec --plan
     """
 
 

@@ -52,7 +52,9 @@ class JudgeModel:
                     hint = did_you_mean(spec.name, [*shown, *named])
                     raise error.with_message(f"unknown metric {name!r}{hint}") from error
                 judge = {"name": spec.name, "model": self._generator(name), **spec.parameters}
-                judges.append(create("judges", judge, where="--metrics"))
+                made = create("judges", judge, where="--metrics")
+                # Two names may be metrics of one judge.
+                judges += [] if made in judges else [made]
             else:
                 metrics.append(name)
         return metrics, judges

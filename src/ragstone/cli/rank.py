@@ -101,10 +101,16 @@ def command(
 
 
 def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:
-    """Return the qrels of a file, with its subtopics if a metric needs them."""
+    """Return the qrels of a file, with its subtopics if a metric needs them.
+
+    Prints a note on stderr if a model made the qrels.
+    """
     from ragstone.components.metrics.parse import parse_metric
+    from ragstone.data.machine_qrels import machine_made
     from ragstone.data.readers.trec import best_grades, read_qrels, read_subtopics
 
+    if made := machine_made(path):
+        click.echo(f"note: {made}: the metrics measure agreement with this model", err=True)
     if not any("subtopics" in parse_metric(name).requires for name in metrics):
         return {"qrels": read_qrels(path)}
     subtopics = read_subtopics(path)

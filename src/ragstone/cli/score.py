@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -17,9 +17,12 @@ from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.variants_explained import Disagreement
+    from ragstone.data.corpus import Corpus
     from ragstone.data.readers.answer_rows import SystemRows
     from ragstone.evaluation.evaluation import Evaluation
+    from ragstone.protocols import Judge
     from ragstone.statistics.summary import Policy
+    from ragstone.types import Query
 
 
 @click.command("score")
@@ -37,11 +40,19 @@ if TYPE_CHECKING:
     help="Columns of ANSWERS by their role, as in text=question,gold_answers=ground_truth.",
 )
 @click.option(
+    "--nuggets",
+    type=FILE,
+    help="File of the queries' nuggets, in TREC RAG's form (qid, query, nuggets); without --gold, "
+    "its queries are scored.",
+)
+@click.option(
     "--format",
+    "--as",
     "format_name",
     default="",
     metavar="NAME",
-    help="Tool that wrote ANSWERS, such as ragas or promptfoo, or 'plain' (default: recognised).",
+    help="Tool or form of ANSWERS, such as ragas, promptfoo or trec-rag, or 'plain' (default: "
+    "recognised).",
 )
 @click.option("--system", help="Score only the rows of this system (column system).")
 @click.option(
@@ -66,6 +77,7 @@ def command(
     *,
     answers: Path,
     gold: Path | None,
+    nuggets: Path | None,
     columns: str,
     format_name: str,
     system: str | None,
@@ -89,20 +101,20 @@ def command(
     \b
     Examples:
       ragstone score rows.csv --metrics EM,F1,K-precision
-      ragstone score answers.jsonl --gold queries.jsonl --metrics Match,EM,F1
-      ragstone score answers.jsonl --gold my-data --metrics ROUGE-L,refusal --json
-      ragstone score answers.jsonl --gold queries.jsonl --metrics F1 --variant paper
+      ragstone score answers.jsonl --gold queries.jsonl --metrics Match,EM,F1 --explain
+      ragstone score answers.jsonl --gold my-data --metrics ROUGE-L,F1 --variant paper --json
       ragstone score rows.jsonl --metrics F1,faithfulness --judge http://localhost:8000/v1#qwen
-      ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
+      ragstone score run.jsonl --as trec-rag --data my-data --metrics nuggets --judge local
     """
     from ragstone.components.metrics import parse
 
     parse.check_variant(variant)
-    tables = _tables(_Source(answers, columns, format_name, setting or ""), gold, system)
+    rows = _Source(answers, columns, format_name, setting or "")
+    tables = _tables(rows, _Gold(gold, nuggets), system)
     written, judges = judging.judges_apart(_names(metrics, tables))
+    _require_texts(tables, judges)
     wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
-    names = list(wanted)
-    variants = [v for name in names for v in (parse.variants_of(name) if explain else [name])]
+    variants = [v for name in wanted for v in (parse.variants_of(name) if explain else [name])]
     if len(tables) > 1 and (explain or per_query):
         raise click.UsageError(
             f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
@@ -118,18 +130,37 @@ def command(
         print_notes(one, f"the answers of {name}" if name else "the answers", "the gold answers")
     write_scores(per_query, found.values())
     if explain:
-        _explain(names, next(iter(found.values())), next(iter(tables.values())))
+        _explain(list(wanted), next(iter(found.values())), next(iter(tables.values())))
     else:
         _print(found, wanted)
 
 
 def _names(metrics: str | None, tables: Mapping[str, SystemRows]) -> Sequence[str]:
-    """Return the names of an option, or the usual metrics for the queries."""
-    from ragstone.components.metrics import defaults, parse
+    """Return the names of an option, or the usual metrics for the queries.
 
-    if metrics:
-        return parse.split_names(metrics)
-    return defaults.usual_metrics(chain.from_iterable(rows.queries for rows in tables.values()))
+    `nuggets` are the aggregates of assignments if the rows have some, and need no judge.
+    """
+    from ragstone.components.metrics import assigned_nuggets, defaults, parse
+
+    queries = [query for rows in tables.values() for query in rows.queries]
+    assigned = assigned_nuggets.metrics_of(queries)
+    if not metrics:
+        return assigned or defaults.usual_metrics(queries)
+    names = parse.split_names(metrics)
+    apart = [assigned if assigned and name == "nuggets" else (name,) for name in names]
+    return list(chain.from_iterable(apart))
+
+
+def _require_texts(tables: Mapping[str, SystemRows], judges: Iterable[Judge]) -> None:
+    """Raise `DatasetError` if the text of a cited passage is unknown, and another one is known.
+
+    A judge that reads passages needs all of them; without any, a metric does not apply.
+    """
+    from ragstone.data.cited_passages import require_cited_texts
+
+    read = any("passages" in getattr(judge, "needs", ()) for judge in judges)
+    for table in tables.values():
+        require_cited_texts(table, if_known=not read)
 
 
 def _evaluate(table: SystemRows, metrics: Sequence[str], **options: Any) -> Evaluation:
@@ -170,14 +201,35 @@ class _Source:
         return not self.columns and not self.format_name and has_own_rows(self.path)
 
 
-def _tables(source: _Source, gold: Path | None, system: str | None) -> dict[str, SystemRows]:
+@dataclass(frozen=True)
+class _Gold:
+    """Where the queries come from, beside the rows of answers."""
+
+    gold: Path | None
+    nuggets: Path | None
+
+    def read(self) -> tuple[list[Query] | None, Corpus | None]:
+        """Return the queries, or None for those of the rows, and the corpus if there is one."""
+        from ragstone.data.gold_queries import read_gold
+        from ragstone.data.readers.nuggets import read_nuggets, with_nuggets
+
+        queries, corpus = (None, None) if self.gold is None else read_gold(self.gold)
+        if self.nuggets is None:
+            return queries, corpus
+        found = read_nuggets(self.nuggets)
+        if queries is None:
+            return [one.query for one in found.values()], corpus
+        return with_nuggets(queries, found, self.nuggets), corpus
+
+
+def _tables(source: _Source, gold: _Gold, system: str | None) -> dict[str, SystemRows]:
     """Return the answers and gold answers of each system; print what was guessed on stderr."""
-    from ragstone.data.gold_queries import read_gold
+    from ragstone.data.cited_passages import with_references
     from ragstone.data.readers.answer_lines import read_answers
     from ragstone.data.readers.answer_rows import read_answer_rows
     from ragstone.data.readers.table_columns import parse_columns
 
-    queries = None if gold is None else read_gold(gold)
+    queries, corpus = gold.read()
     if queries is not None and system is None and source.is_plain:
         return {"": replace(read_answers(source.path, source.setting), queries=queries)}
     columns = parse_columns(source.columns)
@@ -185,9 +237,10 @@ def _tables(source: _Source, gold: Path | None, system: str | None) -> dict[str,
     if note := table.columns.note(source.path):
         click.echo(f"note: {note}", err=True)
     chosen = table.systems if system is None else {system: table.of(system)}
+    with_texts = {name: with_references(rows, corpus) for name, rows in chosen.items()}
     if queries is None:
-        return dict(chosen)
-    return {name: replace(rows, queries=queries) for name, rows in chosen.items()}
+        return with_texts
+    return {name: replace(rows, queries=queries) for name, rows in with_texts.items()}
 
 
 def _explain(names: Sequence[str], found: Evaluation, table: SystemRows) -> None:

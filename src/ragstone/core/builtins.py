@@ -145,6 +145,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "BERTScore-F1": "bert_score:BertScoreF1",
         "Bert-K-Precision": "bert_score:BertKPrecision",
         "RB_agg": "rb_agg:RbAgg",
+        "assigned-nuggets": "assigned_nuggets:AssignedNuggets",
     },
     "exporters": {
         "inspector": "inspector:Inspector",
@@ -152,6 +153,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "ragas": "ragas:RagasRows",
         "scores": "scores:ScoreTable",
         "trec": "trec:Trec",
+        "trec-rag": "trec_rag:TrecRag",
     },
     "judges": {
         "equivalence": "equivalence:Equivalence",
@@ -170,9 +172,11 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "sufficient-context": "sufficient_context:SufficientContext",
         "nuggets": "nuggets:Nuggets",
         "citation-support": "citations:CitationSupport",
+        "citation-precision": "citation_precision:CitationPrecision",
         "alce": "alce:Alce",
         "criterion": "criterion:Criterion",
         "choices": "choices:Choices",
+        "umbrela": "umbrela:Umbrela",
         "conditioned": "conditioned:Conditioned",
     },
 }
@@ -209,7 +213,9 @@ PROTOCOLS: Final[Mapping[str, str]] = {
 }
 """Kind -> "module:Class" of its protocol. Names, because this layer cannot import protocols."""
 
-SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {"judges": {"faithfulness": "RL_F"}}
+SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "judges": {"faithfulness": "RL_F", "citation-recall": "citation-precision"}
+}
 """Kind -> a usual name -> the name in the table of that component."""
 
 FORMER_KINDS: Final[Mapping[str, str]] = {

@@ -60,6 +60,7 @@ PREDICTIONS: Final = _schema(
 _REPORTED: Final = _schema("contexts confidence:float")
 _STEPS: Final = _schema("steps")
 _REASONING: Final = _schema("tokens_reasoning:int")
+_SENTENCES: Final = _schema("sentences")
 """Columns of predictions of which at least one has such a value."""
 HOPS: Final = _schema(
     "query_id hop:int query passage_ids:texts texts:texts tokens:int seconds:float"
@@ -254,6 +255,12 @@ def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
         table = _extended(table, to_table(_STEPS, {"steps": list(map(_steps_json, predictions))}))
     if any(one.tokens_reasoning is not None for one in predictions):
         table = _extended(table, _records_to_table(_REASONING, predictions))
+    if any(one.sentences is not None for one in predictions):
+        sentences = [
+            None if one.sentences is None else orjson.dumps(one.sentences).decode()
+            for one in predictions
+        ]
+        table = _extended(table, to_table(_SENTENCES, {"sentences": sentences}))
     return table
 
 
@@ -297,8 +304,10 @@ def table_to_predictions(table: Table) -> list[Prediction]:
         ids, pairs = row.pop("passage_ids"), row.pop("contexts", None)
         contexts = None if pairs is None else tuple(Passage(*p) for p in orjson.loads(pairs))
         given, lists = None if ids is None else tuple(ids), row.pop("steps", None)
-        steps = None if lists is None else lists_to_steps(orjson.loads(lists))
-        found.append(Prediction(**row, passage_ids=given, contexts=contexts, steps=steps))
+        row["steps"] = None if lists is None else lists_to_steps(orjson.loads(lists))
+        if (cited := row.pop("sentences", None)) is not None:
+            row["sentences"] = tuple((text, tuple(places)) for text, places in orjson.loads(cited))
+        found.append(Prediction(**row, passage_ids=given, contexts=contexts))
     return found
 
 

@@ -44,11 +44,14 @@ class DataSource:
     """SHA-256 of the files of a published set, which `{digest: ...}` pins."""
     digests: Mapping[str, str] = field(default_factory=dict)
     """File -> SHA-256, if the reader read some files of a folder only."""
+    machine_qrels: str = ""
+    """Sentence that says which model made the qrels; "" if they have no mark of a model."""
 
     def facts(self) -> dict[str, Any]:
         """Return plain data without a path: the names of the files, with their SHA-256."""
         files = dict(self.digests) or self._files()
-        return {"reader": self.reader, **self.origin(), "files": files}
+        made = {"machine_qrels": self.machine_qrels} if self.machine_qrels else {}
+        return {"reader": self.reader, **self.origin(), "files": files, **made}
 
     def origin(self) -> dict[str, str]:
         """Return what is published about the set: its name, place, licence and citation."""

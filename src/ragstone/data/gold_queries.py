@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragstone.core.schemas import labels_from_json
+from ragstone.data.corpus import Corpus
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.foreign_formats import format_of
@@ -15,8 +16,10 @@ from ragstone.errors import ConfigError
 from ragstone.types import Query
 
 
-def read_gold(path: Path) -> list[Query]:
+def read_gold(path: Path) -> tuple[list[Query], Corpus | None]:
     """Return the queries of a data set's folder, of a table of questions, or of JSON lines.
+
+    The corpus is that of the data set; None for JSON lines of queries.
 
     Each line of JSON lines has the field `_id`, and optionally `answers`, `text` and labels; or it
     is a row of a table of questions, such as one of another tool.
@@ -25,7 +28,8 @@ def read_gold(path: Path) -> list[Query]:
         DatasetError: a malformed line, no line at all, or a query listed twice.
     """
     if path.is_dir() or not has_end(path, ".jsonl") or _is_table(path):
-        return load_dataset(path).queries
+        dataset = load_dataset(path)
+        return dataset.queries, dataset.corpus
     found: dict[str, Query] = {}
     for number, row in json_rows(path):
         with reading(path, number):
@@ -37,7 +41,7 @@ def read_gold(path: Path) -> list[Query]:
             f"--gold {path} contains no query; each line is an object such as "
             '{"_id": "q1", "answers": ["1912"]}'
         )
-    return list(found.values())
+    return list(found.values()), None
 
 
 def _is_table(path: Path) -> bool:

@@ -15,7 +15,14 @@ def remarks(results: StoredResults) -> list[str]:
     """Return the sentences, for the terminal, the report and JSON."""
     doubts = [doubt.sentence for doubt in oracle_doubts(results)]
     rest = (*_repeats(results), *_adaptive(results))
-    return [*_secret(results), *_correctness(results), *_oracle(results), *doubts, *rest]
+    return [
+        *_secret(results),
+        *_machine_qrels(results),
+        *_correctness(results),
+        *_oracle(results),
+        *doubts,
+        *rest,
+    ]
 
 
 def _secret(results: StoredResults) -> Iterator[str]:
@@ -27,6 +34,12 @@ def _secret(results: StoredResults) -> Iterator[str]:
             "Figures of all answers together, such as macro-F1, contain the secret queries and are "
             "not shown."
         )
+
+
+def _machine_qrels(results: StoredResults) -> Iterator[str]:
+    """Yield that a model made the qrels: ranking metrics then measure agreement with it."""
+    if made := results.record.data_source.get("machine_qrels"):
+        yield f"{made}: ranking metrics measure agreement with this model's grades."
 
 
 def _adaptive(results: StoredResults) -> Iterator[str]:

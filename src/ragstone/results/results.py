@@ -159,7 +159,7 @@ class Results(Tabular, StoredResults):
 
         Args:
             target: the file or the folder to write.
-            to: exporter `inspector`, `mtrageval`, `scores`, `trec`, or your own class.
+            to: exporter such as `inspector`, `ragas`, `scores` or `trec-rag`, or your own class.
 
         Raises:
             ConfigError: the exporter is unknown, or the results have nothing to export.

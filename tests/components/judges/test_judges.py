@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +29,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "choices": {"options": ["short", "long"]},
 }
 """What a judge cannot do without."""
+TWO_METRICS = {"RB_llm", "alce", "pairwise", "support", "citation-support", "citation-precision"}
 MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
 QUERY = Query("q1", "Where is the Eiffel Tower?", ("Paris",))
 ITEM = Item(QUERY, "It stands in Paris.", ("The Eiffel Tower is in Paris.", "Rome is old."))
@@ -135,10 +137,9 @@ def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
     assert len(made.metrics) == {
         "critiques": 8,
         "taxonomy": 4,
-        "nuggets": 4,
+        "nuggets": 6,
         "ragchecker": 11,
-        "choices": 2,
-    }.get(name, 2 if name in {"RB_llm", "alce", "pairwise", "support", "citation-support"} else 1)
+    }.get(name, 2 if name in TWO_METRICS else 1)
     assert made.scores_of("q", outcome) == list(outcome.value)
 
 
@@ -333,7 +334,11 @@ def test_nuggets_weigh_vital_and_okay() -> None:
         "nuggets:all": 0.5,
         "nuggets:strict": pytest.approx(1 / 3),
         "nuggets:vital": 0.5,
+        "nuggets:strict-vital": 0.5,
+        "nuggets:strict-weighted": pytest.approx(1 / 2.5),
     }
+    empty = one("nuggets", says(""), replace(item, answer=""))
+    assert (empty.value, set(empty.parts.values()), len(empty.parts)) == (0.0, {0.0}, 5)
     assert one("nuggets", says("")).status == "not_applicable"
 
 
@@ -593,6 +598,29 @@ def test_a_criterion_of_each_query() -> None:
     assert "names Paris" in calls.asked[0].messages[-1][1]
     assert one("criterion", calls, label="rubric").status == "not_applicable"
     assert len(calls.asked) == 1
+
+
+def test_a_rubric_of_each_query() -> None:
+    """Weights 2, 1, 1: the first and the last are fulfilled; the reason names the other."""
+    rubric = json.dumps([{"text": "It names Paris.", "weight": 2}, {"text": "It is red."}])
+    weighted = replace(QUERY, labels={"rubric": rubric})
+    listed = replace(QUERY, labels={"rubric": ("It names Paris.", "It is red.", "It is short.")})
+    replies = ("yes", "no", "yes")
+
+    two = one("criterion", says(*replies), replace(ITEM, query=weighted), label="rubric")
+    three = one("criterion", says(*replies), replace(ITEM, query=listed), label="rubric")
+
+    assert two.value == pytest.approx(2 / 3)
+    assert two.reason == "not fulfilled: It is red."
+    assert three.value == pytest.approx(2 / 3)
+    rated = one(
+        "criterion", says("5", "3"), replace(ITEM, query=weighted), label="rubric", scale="1-5"
+    )
+    assert rated.value == pytest.approx((2 * 1 + 1 * 0.5) / 3)
+    unread = one(
+        "criterion", says("yes", "Hm.", "Hm."), replace(ITEM, query=weighted), label="rubric"
+    )
+    assert unread.status == "failed"
 
 
 @pytest.mark.parametrize(

@@ -49,13 +49,14 @@ ANSWERS = {
     "ragas.csv": "ragas",
     "ragas-0.0.json": "ragas-0.1",
     "ragas-0.1.csv": "ragas-0.1",
+    "nuggetizer.jsonl": "nuggetizer",
     "trec-rag-2024.jsonl": "trec-rag",
     "trec-rag-2025.jsonl": "trec-rag",
 }
 """File with answers -> format."""
-WITHOUT_GOLD = ("open-rag-eval", "trec-rag")
-JOINED = ("promptfoo-table", "trec-rag")
-"""Formats that do not keep the contexts of an answer apart, or that have ids alone."""
+WITHOUT_GOLD = ("open-rag-eval", "nuggetizer", "trec-rag")
+JOINED = ("promptfoo-table", "nuggetizer", "trec-rag")
+"""Formats that do not keep the contexts of an answer apart, or that have ids alone or none."""
 GOLD_CONTEXTS = (
     "deepeval.csv",
     "deepeval.json",
@@ -199,7 +200,10 @@ def test_two_fields_for_one_role_are_both_named() -> None:
     ("row", "message"),
     [
         ({"user_input": [], "response": "a"}, "line 3: .*no message of a user"),
-        ({"references": [], "run_id": "a", "answer": [{"text": 3}]}, "line 3: a sentence .* text"),
+        (
+            {"references": [], "run_id": "a", "answer": [{"text": 3}]},
+            "line 3: sentence 1: it has no text",
+        ),
     ],
 )
 def test_a_malformed_row_is_named(row: dict[str, Any], message: str) -> None:

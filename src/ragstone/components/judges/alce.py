@@ -11,7 +11,6 @@ from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
-from ragstone.text.cited_sentences import cited_sentences
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Alce(ModelJudge):
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call per sentence and set of passages that decides its citations."""
         calls = []
-        for sentence, cited in cited_sentences(item.answer or ""):
+        for sentence, cited in item.sentences:
             for chosen in _sets(_known(cited, item)):
                 texts = tuple(item.passages[n - 1] for n in chosen)
                 values = {"sentence": sentence, "passages": "\n\n".join(texts)}
@@ -55,7 +54,7 @@ class Alce(ModelJudge):
         said = iter(values)
         recalled: list[float] = []
         right: list[float] = []
-        for _, cited in cited_sentences(item.answer or ""):
+        for _, cited in item.sentences:
             known = _known(cited, item)
             supports = {chosen: next(said) == "yes" for chosen in _sets(known)}
             is_borne_out = bool(known) and supports[known]

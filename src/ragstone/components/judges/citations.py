@@ -10,7 +10,6 @@ from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
-from ragstone.text.cited_sentences import cited_sentences
 
 GRADES: Final = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
@@ -42,14 +41,14 @@ class CitationSupport(ModelJudge):
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call for an answer that cites nothing."""
         known = super().without_call(item)
-        if known is None and not any(cited for _, cited in cited_sentences(item.answer or "")):
+        if known is None and not any(cited for _, cited in item.sentences):
             return Verdict.settled(item, "the answer cites no passage")
         return known
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call per sentence that cites a passage of the context."""
         calls = []
-        for sentence, cited in cited_sentences(item.answer or ""):
+        for sentence, cited in item.sentences:
             shown = [item.passages[n - 1] for n in cited if 1 <= n <= len(item.passages)]
             if shown:
                 values = {"sentence": sentence, "passages": "\n\n".join(shown)}
@@ -58,7 +57,7 @@ class CitationSupport(ModelJudge):
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the mean grade over the sentences that cite."""
-        found = cited_sentences(item.answer or "")
+        found = item.sentences
         citing = sum(bool(cited) for _, cited in found)
         value = sum(GRADES[grade] for grade in values) / citing
         return Verdict(item.item_id, value, parts={"citation-support:cited": citing / len(found)})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
+from ragstone.components.judges.rubric import WeightedCriterion, rubric_of
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, Rating, VerdictSchema
 from ragstone.errors import ConfigError
@@ -26,8 +27,10 @@ class Criterion(ModelJudge):
     Args:
         text: the criterion, as a sentence about the answer.
         scale: `yes` for yes or no, or the lowest and the highest rating, such as `1-5`.
-        label: a label of the queries that has the criterion of each query, in place of `text`.
-            A query without it is not applicable.
+        label: a label of the queries that has the criterion of each query, in place of `text`, or
+            its rubric: a list of sentences, or of objects with `text` and `weight` (default 1). The
+            value of a rubric is the weighted share that is fulfilled; each of its criteria is
+            a call. A query without the label is not applicable.
         metric: name of the metric; by default the first words of the criterion.
     """
 
@@ -76,7 +79,13 @@ class Criterion(ModelJudge):
     @property
     def graded(self) -> bool:
         """Whether values other than 0 and 1 occur."""
-        return self.scale != "yes" or self.repeats * len(self.backends) > 1
+        return self.scale != "yes" or bool(self.label) or self.repeats * len(self.backends) > 1
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return no note; raise `DatasetError` if the rubric of a query is malformed."""
+        for query in dataset.queries if self.label else ():
+            rubric_of(query, self.label)
+        return super().data_notes(dataset)
 
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call for a query without a criterion."""
@@ -85,21 +94,30 @@ class Criterion(ModelJudge):
         return super().without_call(item)
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
-        """Return one call with the criterion."""
-        values = {**self.values(item), "criterion": self._of(item)}
+        """Return a call per criterion: one, unless the query has a rubric."""
         material = (item.answer or "", *item.passages)
-        return [self.judge_call(self._verdict_schema, values, material)]
+        values = [{**self.values(item), "criterion": one.text} for one in self._of(item)]
+        return [self.judge_call(self._verdict_schema, one, material) for one in values]
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
-        """Return 1 or 0, or the rating as a share of its scale."""
-        schema, (value,) = self._verdict_schema, values
+        """Return 1 or 0, or the rating as a share of its scale; of a rubric, the weighted mean."""
+        schema, rubric = self._verdict_schema, self._of(item)
         if isinstance(schema, Rating):
-            return Verdict(item.item_id, schema.share(value))
-        return Verdict(item.item_id, float(value == "yes"), str(value))
+            shares, label = [schema.share(value) for value in values], ""
+        else:
+            shares, label = [float(value == "yes") for value in values], str(values[0])
+        if len(rubric) == 1:
+            return Verdict(item.item_id, shares[0], label)
+        pairs = list(zip(rubric, shares, strict=True))
+        total = sum(one.weight for one in rubric)
+        value = sum(one.weight * share for one, share in pairs) / total
+        missed = [one.text for one, share in pairs if share < 1]
+        reason = f"not fulfilled: {'; '.join(missed)}" if missed else ""
+        return Verdict(item.item_id, value, reason=reason)
 
-    def _of(self, item: Item) -> str:
-        """Return the criterion of an item; "" if its query has none."""
-        return str(item.query.labels.get(self.label) or "") if self.label else self.text
+    def _of(self, item: Item) -> list[WeightedCriterion]:
+        """Return the criteria of an item; [] if its query has none."""
+        return rubric_of(item.query, self.label) if self.label else [WeightedCriterion(self.text)]
 
 
 def criterion_name(kind: str, text: str) -> str:

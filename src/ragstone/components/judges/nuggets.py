@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Numbered
+from ragstone.statistics.nuggets import nugget_scores
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
-_OKAY: Final = 0.5
 
 
 @dataclass(frozen=True)
 class Nuggets(ModelJudge):
     """Coverage of the nuggets in a query's labels `vital_nuggets` and `okay_nuggets`.
 
-    The value weights an okay nugget half: (sum vital + 0.5 sum okay) / (vital + 0.5 okay), and a
-    partial mention counts half. Parts: `nuggets:vital` covers only the vital ones; `nuggets:strict`
-    ignores partial mentions; `nuggets:all` weights every nugget equally. A query without vital
-    nuggets has no `nuggets:vital`, instead of 0.
+    The metrics are those of TREC's RAG track. A nugget that the answer supports counts 1, a partial
+    mention 0.5, and 0 in the strict metrics. The value is the track's weighted score, in which an
+    okay nugget has half the weight: (sum vital + 0.5 sum okay) / (vital + 0.5 okay). Parts:
+    `nuggets:all` weights all nuggets equally, and `nuggets:vital` covers only the vital ones;
+    `nuggets:strict-weighted`, `nuggets:strict` (of all nuggets) and `nuggets:strict-vital` are the
+    strict forms. A query without vital nuggets has no value over vital ones, instead of the track's
+    0. Source: Pradeep et al., "The Great Nugget Recall" (2025).
     """
 
     name = "nuggets"
     schema = Numbered(1, tuple(GRADES))
     empty_value = 0.0
-    part_metrics = ("nuggets:all", "nuggets:strict", "nuggets:vital")
+    part_metrics = (
+        *("nuggets:all", "nuggets:strict", "nuggets:vital"),
+        *("nuggets:strict-vital", "nuggets:strict-weighted"),
+    )
     default_user = user_template(
         "For each numbered fact, say whether the answer holds it: support (wholly, in any words), "
         "partial (in part, or only hinted at), none.",
@@ -39,7 +45,13 @@ class Nuggets(ModelJudge):
         """Make no call for a query without nuggets."""
         if not any(_nuggets(item)):
             return Verdict.settled(item, "the query has no nuggets")
-        return super().without_call(item)
+        known = super().without_call(item)
+        if known is None or known.value != self.empty_value:
+            return known
+        vital, okay = _nuggets(item)
+        parts = nugget_scores([0.0] * len(vital), [0.0] * len(okay))
+        parts.pop("weighted")
+        return replace(known, parts=_named(parts))
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return one call about all nuggets, the vital ones first."""
@@ -53,15 +65,12 @@ class Nuggets(ModelJudge):
         """Return the weighted coverage and its variants."""
         vital_count = len(_nuggets(item)[0])
         grades = [GRADES[grade] for grade in values[0]]
-        vital, okay = grades[:vital_count], grades[vital_count:]
-        weight = len(vital) + _OKAY * len(okay)
-        parts = {
-            "nuggets:all": sum(grades) / len(grades),
-            "nuggets:strict": sum(grade == 1.0 for grade in grades) / len(grades),
-        }
-        if vital:
-            parts["nuggets:vital"] = sum(vital) / len(vital)
-        return Verdict(item.item_id, (sum(vital) + _OKAY * sum(okay)) / weight, parts=parts)
+        parts = nugget_scores(grades[:vital_count], grades[vital_count:])
+        return Verdict(item.item_id, parts.pop("weighted"), parts=_named(parts))
+
+
+def _named(parts: Mapping[str, float]) -> dict[str, float]:
+    return {f"nuggets:{name}": value for name, value in parts.items()}
 
 
 def _nuggets(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:

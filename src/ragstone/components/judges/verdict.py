@@ -9,6 +9,7 @@ from typing import Final
 
 from ragstone.core.component import Outcome, run_component
 from ragstone.protocols import Judge, Services
+from ragstone.text.cited_sentences import cited_sentences
 from ragstone.types import Context, ContextPassage, Prediction, Query, Score, Status, Task
 
 VERDICTS_MISSING: Final = "verdicts are missing"
@@ -28,6 +29,13 @@ class Item:
     """Another system's answer, for a judge that compares two."""
     problem: str = ""
     """Why there is no answer."""
+    reported: tuple[tuple[str, tuple[int, ...]], ...] | None = None
+    """The answer's sentences and what each cites, if the system reports them."""
+
+    @property
+    def sentences(self) -> Sequence[tuple[str, tuple[int, ...]]]:
+        """The sentences of the answer with the numbers (from 1) of the passages that each cites."""
+        return cited_sentences(self.answer or "") if self.reported is None else self.reported
 
     @property
     def item_id(self) -> str:
@@ -120,7 +128,8 @@ class VerdictJudge(Judge):
         items = []
         for task, prediction in zip(tasks, predictions, strict=True):
             shown = tuple(passage.text for passage in task.context.passages)
-            items.append(Item(task.query, prediction.answer, shown, problem=prediction.reason))
+            why, cited = prediction.reason, prediction.sentences
+            items.append(Item(task.query, prediction.answer, shown, problem=why, reported=cited))
         for verdict in self.verdicts(items, services):
             reason = verdict.reason if verdict.retry else ""
             yield Outcome(self.scored(verdict), reason, retry=verdict.retry)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ragstone.core.fingerprint import short_digest
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.readers.foreign_formats import ForeignFormat, format_of
-from ragstone.data.readers.foreign_rows import HISTORY, Numbered, item_id, item_text
+from ragstone.data.readers.foreign_rows import HISTORY, SENTENCES, Numbered, item_id, item_text
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.reported import cell_value, passages_of, read_reported
 from ragstone.data.readers.rows import FieldError, Row, reading, show
@@ -161,7 +161,8 @@ def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
         raise FieldError(f"the answer must be text or null, found {show(answer)}")
     why = "" if answer is not None else str(reason or "the row has no answer")
     gold = tuple(take_texts(row, "gold_answers") or ())
-    reported = _take_reported(row, known)
+    cited = row.pop(SENTENCES, None) if known.format else None
+    reported = {**_take_reported(row, known), "sentences": cited}
     for name in ("setting", *(("context",) if known.format else ())):
         row.pop(name, None)
     prediction = with_passages_of_steps(Prediction(query_id, answer, why, **reported))

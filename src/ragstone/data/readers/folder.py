@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ragstone.core.regular_files import is_there
 from ragstone.data.corpus import Corpus
-from ragstone.data.dataset import Dataset
+from ragstone.data.dataset import Dataset, DataSource
+from ragstone.data.machine_qrels import END, machine_made
 from ragstone.data.readers.base import Reader
 from ragstone.data.readers.qrels import Known, read_qrels
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
@@ -82,7 +83,8 @@ class FolderReader(Reader):
                 folder,
                 listed(others),
             )
-        dataset = Dataset(folder.resolve().name, table, Corpus(corpus), judged)
+        source = DataSource(machine_qrels=machine_made(qrels_file) if qrels_file else "")
+        dataset = Dataset(folder.resolve().name, table, Corpus(corpus), judged, source)
         return judged_only(dataset) if is_split else dataset
 
     def _find_qrels(self, folder: Path) -> tuple[Path | None, bool]:
@@ -113,6 +115,7 @@ def unread_files(folder: Path) -> list[str]:
         name
         for name, base in plain
         if base.endswith(_DATA_ENDS)
+        and not base.endswith(END)
         and base not in known
         and not base.lower().startswith((".", *_OTHERS))
     ]

@@ -14,8 +14,10 @@ from typing import Any, Final
 
 from ragstone.data.readers import foreign_rows as rows
 from ragstone.data.readers.foreign_rows import Numbered, has_path, value_at
+from ragstone.data.readers.nuggets import ASSIGNMENTS, assigned_row
 from ragstone.data.readers.rows import Row, reading
 from ragstone.data.readers.table_columns import NAMES
+from ragstone.data.readers.trec_rag import trec_row
 from ragstone.errors import ConfigError, did_you_mean
 
 PLAIN: Final = "plain"
@@ -259,13 +261,26 @@ FORMATS: Final = (
         columns={
             "query_id": ("topic_id", *_within("metadata", ("topic_id", "narrative_id"))),
             "text": ("topic", *_within("metadata", ("topic", "narrative", "title"))),
+            "contexts": ("segments",),
             "passage_ids": ("references",),
             "answer": ("answer",),
             "system": ("run_id", "metadata.run_id"),
         },
         opened=("metadata",),
         labels=(),
-        prepare=rows.trec_row,
+        prepare=trec_row,
+    ),
+    ForeignFormat(
+        name="nuggetizer",
+        needs=(("qid",), ("nuggets[].assignment",), ("answer_text",)),
+        columns={
+            "query_id": ("qid",),
+            "text": ("query",),
+            "answer": ("answer_text",),
+            "system": ("run_id",),
+        },
+        labels=tuple(ASSIGNMENTS.values()),
+        prepare=assigned_row,
     ),
 )
 """The formats that are recognised; the first one that fits counts."""

@@ -19,7 +19,9 @@ HISTORY: Final = "ragstone:history"
 """Field with role and text of the messages before the question."""
 PASSAGE: Final = "ragstone:passage"
 """Field with a passage; its row has no question."""
-ADDED: Final = (HISTORY, PASSAGE, "reason")
+SENTENCES: Final = "ragstone:sentences"
+"""Field with the sentences of an answer and the places, from 1, of the passages that each cites."""
+ADDED: Final = (HISTORY, PASSAGE, SENTENCES, "reason")
 """Fields that are no columns: those above, and why an answer is missing."""
 _ROLES: Final = {"human": "user", "user": "user", "ai": "agent", "assistant": "agent"}
 _TEXTS: Final = ("text", "page_content", "kwargs.page_content", "node.text", "content", "passage")
@@ -75,7 +77,7 @@ def unchanged(row: Row) -> Row:
 def without_added(found: Numbered) -> Numbered:
     """Return a row without the fields that only these functions may write."""
     number, row = found
-    return number, {name: row[name] for name in row if name not in (HISTORY, PASSAGE)}
+    return number, {name: row[name] for name in row if name not in ADDED[:3]}
 
 
 def one_by_one(found: Iterable[Numbered]) -> Iterator[Numbered]:
@@ -278,17 +280,6 @@ def langchain_row(row: Row) -> Row:
         row[HISTORY] = _messages(history)
     if "answer" in row:
         row["answer"] = _only(row["answer"])
-    return row
-
-
-def trec_row(row: Row) -> Row:
-    """Join the sentences of an answer."""
-    sentences = row.get("answer")
-    if isinstance(sentences, list):
-        texts = [item_text(one) for one in sentences]
-        if not all(isinstance(text, str) for text in texts):
-            raise FieldError(f"a sentence of 'answer' has no text, found {show(sentences)}")
-        row["answer"] = " ".join(text.strip() for text in texts)
     return row
 
 

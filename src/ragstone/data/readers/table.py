@@ -19,7 +19,8 @@ from ragstone.data.readers.answer_rows import (
     with_names,
 )
 from ragstone.data.readers.base import Reader
-from ragstone.data.readers.foreign_rows import PASSAGE
+from ragstone.data.readers.foreign_rows import PASSAGE, SENTENCES
+from ragstone.data.readers.nuggets import ASSIGNMENTS
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.record_rows import messages_to_json
 from ragstone.data.readers.rows import FieldError, Ids, Row, reading
@@ -30,7 +31,9 @@ from ragstone.errors import ConfigError
 from ragstone.types import Passage, Role
 
 _OF_SYSTEMS: Final = ("answer", "contexts", "passage_ids", "system")
-_OF_REPLIES: Final = frozenset({"reason", "setting", "steps", "usage", "confidence"})
+_OF_REPLIES: Final = frozenset(
+    {"reason", "setting", "steps", "usage", "confidence", SENTENCES, *ASSIGNMENTS.values()}
+)
 """Other fields of recorded answers, which are no labels."""
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},

@@ -230,7 +230,8 @@ def _cites_other(evidence: TrialEvidence, query_id: str) -> str:
     if context is None or prediction is None or not prediction.answer:
         return ""
     shown = context.passage_ids
-    numbers = dict.fromkeys(n for _, cited in cited_sentences(prediction.answer) for n in cited)
+    sentences = prediction.sentences or cited_sentences(prediction.answer)
+    numbers = dict.fromkeys(n for _, cited in sentences for n in cited)
     cited = [shown[n - 1] if 1 <= n <= len(shown) else f"[{n}]" for n in numbers]
     gold = {passage_id for passage_id in shown if grades.get(passage_id, 0) > 0}
     if not cited or not gold or gold & set(cited):

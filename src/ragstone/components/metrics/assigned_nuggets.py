@@ -1,0 +1,73 @@
+"""assigned-nuggets: the nuggets that an answer contains, as somebody else assigned them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
+
+import numpy as np
+
+from ragstone.components.metrics.base import AnswerMetric
+from ragstone.statistics.nuggets import NAMES, nugget_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ragstone.components.metrics.answer_batch import AnswerBatch
+    from ragstone.components.metrics.arrays import Values
+    from ragstone.types import Label, Query
+
+LABELS: Final = ("vital_assignments", "okay_assignments")
+"""Labels with the assignment of each vital and of each okay nugget to the answer."""
+GRADES: Final = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
+@dataclass(frozen=True)
+class AssignedNuggets(AnswerMetric):
+    """Coverage of nuggets by assignments that people or another program made, without a judge.
+
+    The labels `vital_assignments` and `okay_assignments` of a row have `support`, `partial_support`
+    or `not_support` per nugget; rows of TREC RAG's nuggetizer become such rows. The aggregates are
+    those of the judge `nuggets`. An answer without assignments has no value.
+
+    Args:
+        of: the aggregate: `weighted`, `all` or `vital`, or their strict forms `strict-weighted`,
+            `strict` (of all nuggets) and `strict-vital`.
+    """
+
+    of: Literal["weighted", "all", "vital", "strict-weighted", "strict", "strict-vital"] = (
+        "weighted"
+    )
+
+    name: ClassVar[str] = "assigned-nuggets"
+    requires: ClassVar[frozenset[str]] = frozenset()
+
+    def values(self, pairs: AnswerBatch) -> Values:
+        """Return one value per pair."""
+        found = [_scores(labels).get(self.of, 0.0) for labels in pairs.query_labels]
+        return np.array(found or [0.0] * len(pairs), dtype=float)
+
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
+        """Return the reasons for answers without assignments, or without vital ones."""
+        labels = pairs.query_labels or [{}] * len(pairs)
+        return {
+            place: "the query has no vital nugget" if scores else "no nugget is assigned"
+            for place, scores in enumerate(map(_scores, labels))
+            if self.of not in scores
+        }
+
+
+def _scores(labels: Mapping[str, Label]) -> dict[str, float]:
+    vital, okay = (
+        [GRADES.get(one, 0.0) for one in given if isinstance(one, str)]
+        for given in (labels.get(name) or () for name in LABELS)
+        if isinstance(given, tuple)
+    )
+    return nugget_scores(vital, okay) if vital or okay else {}
+
+
+def metrics_of(queries: Iterable[Query]) -> tuple[str, ...]:
+    """Return the names of all aggregates if some rows have assignments, else none."""
+    if any(name in query.labels for query in queries for name in LABELS):
+        return tuple(str(AssignedNuggets(of)) for of in NAMES)
+    return ()

@@ -1,0 +1,91 @@
+"""The mark of machine-made qrels: a file beside them that says which model made them.
+
+`qrels.tsv.made-by.json` is the mark of `qrels.tsv`. It has the judge, its models, the digest of its
+prompt, the date, the number of pairs, and the SHA-256 of the qrels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ragstone.core.fingerprint import digest_file
+from ragstone.data.readers.rows import json_document
+from ragstone.errors import DatasetError
+
+END: Final = ".made-by.json"
+_DIGITS: Final = 12
+"""Digits of a digest in a sentence."""
+
+
+@dataclass(frozen=True)
+class QrelsMark:
+    """Who made a file of qrels, and when."""
+
+    judge: str
+    models: tuple[str, ...]
+    prompt: str
+    """SHA-256 of the judge's templates."""
+    made: str
+    """The date in UTC."""
+    pairs: int
+    """Pairs of a query and a passage with a grade."""
+    failed: int
+    """Pairs without a grade, which are not in the file."""
+    sha256: str
+    """Of the qrels."""
+
+    def document(self) -> dict[str, object]:
+        """Return the content of the file."""
+        return {"made_by": "model", **asdict(self)}
+
+
+class _MarkFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    made_by: str
+    judge: str
+    models: list[str]
+    prompt: str
+    made: str
+    pairs: int
+    failed: int
+    sha256: str
+
+
+def mark_path(qrels: Path) -> Path:
+    """Return the path of the mark of a file of qrels.
+
+    >>> mark_path(Path("data/qrels.tsv")).name
+    'qrels.tsv.made-by.json'
+    """
+    return qrels.with_name(f"{qrels.name}{END}")
+
+
+def machine_made(qrels: Path) -> str:
+    """Return the sentence that says that a file of qrels is machine-made; "" if it has no mark.
+
+    Raises:
+        DatasetError: the mark is malformed.
+    """
+    path = mark_path(qrels)
+    if not path.is_file():
+        return ""
+    try:
+        mark = _MarkFile.model_validate(json_document(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DatasetError(
+            f"{path}: key {where!r}: {first['msg']}; get the file again, or remove it if people "
+            f"made {qrels.name}",
+            path=path,
+        ) from error
+    changed = "" if digest_file(qrels) == mark.sha256 else "; the file was changed since then"
+    return (
+        f"{qrels.name} is machine-made, by {mark.judge} with {', '.join(mark.models)} (prompt "
+        f"{mark.prompt[:_DIGITS]}, {mark.made}){changed}"
+    )
