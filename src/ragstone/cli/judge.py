@@ -11,9 +11,23 @@ import click
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
-from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
+from ragstone.cli.judge_labels import (
+    FORMER_RATING,
+    labelled_answers,
+    labels_option,
+    rating_options,
+)
+from ragstone.cli.options import (
+    FILE,
+    POSITIVE,
+    AliasCommand,
+    json_option,
+    load_results,
+    print_result,
+)
 
 if TYPE_CHECKING:
+    from ragstone.evaluation.human_grades import HumanSet
     from ragstone.protocols import Judge
 
 FORMS: Final[dict[str, list[bool | None]]] = {
@@ -39,13 +53,17 @@ def command() -> None:
 
 
 @command.command(
-    "check", cls=AliasCommand, former={"--on": "--data", "--attack": "--prompt-injection"}
+    "check",
+    cls=AliasCommand,
+    former={"--on": "--data", "--attack": "--prompt-injection", **FORMER_RATING},
 )
 @click.argument("config", metavar="CONFIG")
 @click.option(
     "--data",
-    help="Folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or mtrag.",
+    help="File or folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or "
+    "mtrag; LAYOUT:PATH names the layout.",
 )
+@labels_option
 @click.option(
     "--causes",
     type=FILE,
@@ -70,14 +88,15 @@ def command() -> None:
     is_flag=True,
     help="Also measure how often instructions in an answer change the verdict.",
 )
-@click.option("--language", help="Language of truthfulqa: en or es.")
-@click.option("--rating", help="Rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--language", help="Language of truthfulqa's file in a folder: en or es.")
+@rating_options
 @click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies.")
 @json_option
 def check(
     *,
     config: str,
     data: str | None,
+    labels: Path | None,
     causes: Path | None,
     name: str | None,
     limit: int | None,
@@ -86,36 +105,40 @@ def check(
     form: str,
     prompt_injection: bool,
     store: Path,
-    **options: str | None,
+    **options: Any,
 ) -> None:
     """Compare a judge with people's grades.
 
     Reports the uses that the judge of CONFIG is fit for. CONFIG is a YAML file with a judge, an
-    experiment file with judges, or a judge's name. With --causes, the causes of an experiment's
-    wrong answers are compared with people's labels.
+    experiment file with judges, or a judge's name. With --labels, the kept answers of the
+    experiment CONFIG are judged and compared with people's ratings of them. With --causes, the
+    causes of an experiment's wrong answers are compared with people's labels.
 
     \b
     Examples:
       ragstone judge check judge.yaml --data ../truthfulqa
       ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
-      ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
+      ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --property completeness
+      ragstone judge check exp.yaml --labels ratings.jsonl --property helpfulness --scale 1-5
       ragstone judge check exp.yaml --causes labels.jsonl
     """
-    if (data is None) == (causes is None):
-        raise click.UsageError("give one of --data, with graded answers, and --causes, with labels")
-    if data is None or causes is not None:
-        print_cause_check(Path(config), Path(causes or ""), seed)
+    if sum(one is not None for one in (data, labels, causes)) != 1:
+        raise click.UsageError(
+            "give one of --data, with graded answers, --labels, with ratings of the experiment's "
+            "answers, and --causes, with labels"
+        )
+    if causes is not None:
+        print_cause_check(Path(config), causes, seed)
         return
     from ragstone.calls.client import Calls
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core.progress import shown_by
-    from ragstone.evaluation.human_grades import read_human_set
     from ragstone.evaluation.judge_check import check_judge
     from ragstone.evaluation.judge_check_text import check_document, check_text, steering_text
     from ragstone.evaluation.prompt_injection import steering
     from ragstone.protocols import Services
 
-    graded = read_human_set(data, **{key: value for key, value in options.items() if value})
+    graded = _graded(config, data, labels, options)
     if limit is not None:
         graded = graded.sample(limit, seed)
     more: dict[str, Any] = {"least_parse_rate": 0.0, **({"repeats": repeats} if repeats else {})}
@@ -132,6 +155,20 @@ def check(
             text = f"{TITLES[structured]}{check_text(found)}\n"
             texts.append("\n".join([text, *map(steering_text, attacks)]))
     print_result(lambda: documents, lambda: "\n".join(texts))
+
+
+def _graded(
+    config: str, data: str | None, labels: Path | None, options: dict[str, Any]
+) -> HumanSet:
+    """Return the graded answers of a data set, or of the experiment that is labelled."""
+    from ragstone.evaluation.human_grades import read_human_set
+
+    given = {key: value for key, value in options.items() if value}
+    if labels is None:
+        return read_human_set(data or "", **given)
+    if given.pop("language", None):
+        raise click.UsageError("--language is an option of --data truthfulqa")
+    return labelled_answers(load_results(Path(config), ()), labels, **given)
 
 
 def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:
