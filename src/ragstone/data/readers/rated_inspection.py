@@ -13,7 +13,9 @@ from ragstone.data.readers.ratings import HumanRating, RatedItem
 from ragstone.errors import DatasetError
 
 MTRAG_RATINGS: Final = ("faithfulness", "appropriateness", "naturalness", "completeness")
-"""mtRAG's properties on its scale from 1 to 4; its win rate is from 0 to 100."""
+"""mtRAG's properties on its scale from 1 to 4."""
+WIN_RATE: Final = "win-rate"
+"""mtRAG's share of the comparisons that a rater let an answer win, from 0 to 100."""
 MTRAG_METRICS: Final = {
     "RL_F": "rl_f",
     "RB_llm": "rb_llm",
@@ -62,6 +64,7 @@ def _read(path: Path) -> RatedSet:
             if "conversation" in query.labels
         },
         {name: "RL_F" if name == "faithfulness" else "RB_llm" for name in properties},
+        shares=frozenset({WIN_RATE} & properties.keys()),
         first="faithfulness",
     )
 

@@ -44,6 +44,8 @@ class RatedSet:
     """Property -> the judge with the same question."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """Property -> the question that people answered."""
+    shares: frozenset[str] = frozenset()
+    """Properties whose values are already shares of comparisons that a rater let the system win."""
     first: str = ""
     """The property that a check uses unless another one is chosen."""
     other_queries: int = 0
@@ -154,5 +156,6 @@ def joined_sets(sets: Sequence[RatedSet]) -> RatedSet:
         clusters={query: name for one in sets for query, name in one.clusters.items()},
         judges={name: judge for one in sets for name, judge in one.judges.items()},
         questions={name: asked for one in sets for name, asked in one.questions.items()},
+        shares=frozenset(name for one in sets for name in one.shares),
         first=sets[0].first,
     )
