@@ -61,7 +61,8 @@ def groups_by(rated: RatedSet, axis: str) -> dict[str, list[HumanRating]]:
         return found
     if not rated.queries:
         raise ConfigError(
-            f"{rated.name} has no labels of queries, such as {axis!r}; give the data set with --data"
+            f"{rated.name} has no labels of queries, such as {axis!r}; give the data set with "
+            "--data"
         )
     groups = groups_of(rated.queries.values(), axis)
     by_query = {value: set(ids) for value, ids in groups.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from ragstone.core.tables import Shown, TextTable
 from ragstone.data.readers.rated_set import RatedSet
@@ -18,8 +18,12 @@ from ragstone.results.wording import ABSENT, interval_text, number
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary
 
-ALL = "All"
+ALL: Final = "All"
 """The column of the harmonic mean."""
+_COMPARED: Final = (
+    "Share of comparisons that a system wins: of rated pairs, or of one rater's ratings of the "
+    "same query; a tie is half a win."
+)
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,6 @@ class RatedGroup:
     """The properties whose harmonic mean is `all`."""
     all: Mapping[str, Summary]
     """System -> mean over answers of the harmonic mean of `all_of`."""
-
-    @property
-    def systems(self) -> list[str]:
-        """The rated systems, in order."""
-        held = (name for of in self.properties.values() for name in (*of.systems, *of.win_rates))
-        return list(dict.fromkeys(held))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded."""
@@ -86,7 +84,7 @@ class RatingsReport(Shown):
             title = f" ({self.by} {group.value})" if group.value else ""
             yield from _system_tables(group, title, self.combine)
         if self.correlations:
-            yield self._correlations()
+            yield from self._correlations()
         yield from _pairs(self.whole)
 
     @property
@@ -98,18 +96,16 @@ class RatingsReport(Shown):
             lines.append(f"{self.other_queries:,} ratings of other queries are left out")
         return "; ".join(lines)
 
-    def _correlations(self) -> TextTable:
-        what = f"each value of {self.balance}" if self.balance else "each rating"
-        rows = [
-            [
-                *(one.metric, one.property, one.plain.n),
-                *map(_coefficient, (one.plain, one.weighted)),
-            ]
-            for one in self.correlations
-        ]
-        headers = ["metric", "property", "n", "Spearman", "weighted"]
-        below = [f"Weighted: {what} counts the same. Intervals are 95 %."]
-        return TextTable(headers, rows, "Metrics with people's ratings", below)
+    def _correlations(self) -> Iterator[TextTable]:
+        what = f"value of {self.balance}" if self.balance else "rating"
+        columns: dict[str, dict[str, RatingCorrelation]] = {}
+        for one in self.correlations:
+            columns.setdefault(one.property, {})[one.metric] = one
+        plain = {name: {m: one.plain for m, one in of.items()} for name, of in columns.items()}
+        yield _wide("metric", plain, "Metrics with people's ratings (Spearman, 95 % intervals)")
+        weighted = {n: {m: one.weighted for m, one in of.items()} for n, of in columns.items()}
+        title = f"The same, weighted so that each {what} counts the same"
+        yield _wide("metric", weighted, title)
 
 
 def make_ratings(
@@ -215,7 +211,7 @@ def _agreement(group: RatedGroup) -> TextTable:
     rows = [
         [
             *(name, of.n, len(of.raters), of.level),
-            _coefficient(of.alpha),
+            _cell(of.alpha),
             *map(number, (of.equal_pairs.mean, of.absolute.mean, of.high and of.high.mean)),
         ]
         for name, of in group.properties.items()
@@ -230,46 +226,48 @@ def _system_tables(group: RatedGroup, title: str, combine: Combined) -> Iterator
     means = {name: of.systems for name, of in group.properties.items() if of.systems}
     if group.all:
         means[ALL] = group.all
-    rates = {name: of.win_rates for name, of in group.properties.items() if of.win_rates}
+    # The means of rated pairs are win rates already.
+    rates = {
+        name: of.win_rates
+        for name, of in group.properties.items()
+        if of.win_rates and of.win_rates != of.systems
+    }
     note = f"Mean of the raters' {combine} per answer (of pairs: win rate), with 95 % intervals."
     below = [note]
     if group.all:
         below.append(f"{ALL}: harmonic mean of {', '.join(group.all_of)} per answer.")
     if means:
-        yield _by_system(group, means, f"Systems{title}", below)
+        yield _wide("system", means, f"Systems{title}", below)
     if rates:
-        below = [
-            "Share of comparisons that a system wins: rated pairs, or one rater's ratings of the "
-            "same query; a tie is half a win."
-        ]
-        yield _by_system(group, rates, f"Win rates{title}", below)
-
-
-def _by_system(
-    group: RatedGroup,
-    columns: Mapping[str, Mapping[str, Summary]],
-    title: str,
-    below: Sequence[str],
-) -> TextTable:
-    rows = []
-    for system in group.systems:
-        cells = [of.get(system) for of in columns.values()]
-        n = max((one.n for one in cells if one), default=0)
-        shown = [f"{number(c.mean)}{interval_text(c.interval)}" if c else ABSENT for c in cells]
-        rows.append([system, n, *shown])
-    return TextTable(["system", "n", *columns], rows, title, below)
+        yield _wide("system", rates, f"Win rates{title}", [_COMPARED])
 
 
 def _pairs(group: RatedGroup) -> Iterator[TextTable]:
-    rows = [
-        [name, one.a, one.b, one.kappa.n, _coefficient(one.kappa)]
+    columns = {
+        name: {f"{one.a}, {one.b}": one.kappa for one in of.pairwise}
         for name, of in group.properties.items()
-        for one in of.pairwise
-    ]
-    if rows:
-        headers = ["property", "rater", "rater", "n", "kappa"]
-        yield TextTable(headers, rows, "Pairs of raters (Cohen's kappa)")
+        if of.pairwise
+    }
+    if columns:
+        yield _wide("raters", columns, "Pairs of raters (Cohen's kappa, quadratic for numbers)")
 
 
-def _coefficient(one: Coefficient) -> str:
-    return f"{number(one.value)}{interval_text(one.interval)}"
+def _wide(
+    head: str,
+    columns: Mapping[str, Mapping[str, Coefficient | Summary]],
+    title: str,
+    below: Sequence[str] = (),
+) -> TextTable:
+    """Return a table with a row per name, n of its cells, and a column per property."""
+    rows = []
+    for name in dict.fromkeys(name for of in columns.values() for name in of):
+        cells = [of.get(name) for of in columns.values()]
+        sizes = sorted({one.n for one in cells if one})
+        n = " to ".join(f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:])))
+        rows.append([name, n, *(ABSENT if one is None else _cell(one) for one in cells)])
+    return TextTable([head, "n", *columns], rows, title, below)
+
+
+def _cell(one: Coefficient | Summary) -> str:
+    value = one.mean if isinstance(one, Summary) else one.value
+    return f"{number(value)}{interval_text(one.interval)}"
