@@ -13,6 +13,7 @@ from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
 from ragstone.cli.judge_labels import (
     FORMER_RATING,
+    judge_source,
     labelled_answers,
     labels_option,
     rating_options,
@@ -69,7 +70,11 @@ def command() -> None:
     type=FILE,
     help="Instead of --data: people's causes of the wrong answers of the experiment CONFIG.",
 )
-@click.option("--judge", "name", help="Name of the judge, if CONFIG has several.")
+@click.option(
+    "--judge",
+    "name",
+    help="Name of the judge, if CONFIG has several; with --labels also a judge outside of CONFIG.",
+)
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many answers.")
 @click.option("--seed", default=0, help="Seed of the random sample and of the intervals.")
 @click.option(
@@ -139,6 +144,7 @@ def check(
     from ragstone.protocols import Services
 
     graded = _graded(config, data, labels, options)
+    source, wanted = (config, name) if labels is None else judge_source(config, name)
     if limit is not None:
         graded = graded.sample(limit, seed)
     more: dict[str, Any] = {"least_parse_rate": 0.0, **({"repeats": repeats} if repeats else {})}
@@ -147,7 +153,7 @@ def check(
         services = Services(calls=calls)
         for structured in FORMS[form]:
             forced = more if structured is None else {**more, "structured": structured}
-            judge = read_judge(config, name, forced)
+            judge = read_judge(source, wanted, forced)
             found = check_judge(judge, graded, services, seed=seed)
             attacks = steering(judge, graded, services) if prompt_injection else []
             document = {"form": form, "structured": structured, **check_document(found)}

@@ -10,7 +10,6 @@ import click
 from ragstone.cli.options import FILE, together, warn_of_attempt
 
 if TYPE_CHECKING:
-    from ragstone.data.readers.rated_set import RatedSet
     from ragstone.data.readers.rating_scales import RatingScale
     from ragstone.evaluation.human_grades import HumanSet
     from ragstone.results.results import Results
@@ -58,12 +57,28 @@ def labelled_answers(results: Results, labels: Path, **options: Any) -> HumanSet
 
     warn_of_attempt(results)
     rated = read_labels(results, labels)
-    _note(rated, f"of queries that {results.name!r} does not have")
+    others = f"ratings of queries that {results.name!r} does not have"
+    for count, what in (
+        (rated.other_queries, others),
+        (rated.parts, "ratings of parts of answers"),
+    ):
+        if count:
+            click.echo(f"note: {what} are left out: {count:,}", err=True)
     return human_set(rated, **options)
 
 
-def _note(rated: RatedSet, of_others: str) -> None:
-    left_out = ((rated.other_queries, of_others), (rated.parts, "of parts of answers"))
-    for count, what in left_out:
-        if count:
-            click.echo(f"note: {count:,} ratings are {what}; they are left out", err=True)
+def judge_source(config: str, name: str | None) -> tuple[str, str | None]:
+    """Return the file and the name of the judge for a labelled experiment.
+
+    A judge that the experiment does not have is found by its own name or file.
+    """
+    from ragstone.core.parsing import read_yaml
+    from ragstone.core.spec import parse_spec
+    from ragstone.errors import ConfigError
+
+    file = config.partition("#")[0]
+    listed = read_yaml(Path(file), "experiment").get("judges") or []
+    known = [parse_spec(one, where=file).name for one in listed]
+    if name is None and not known:
+        raise ConfigError(f"{file} has no judges: name one with --judge, such as equivalence")
+    return (file, name) if name is None or name in known else (name, None)

@@ -26,7 +26,7 @@ def with_dataset(rated: RatedSet, dataset: Dataset) -> RatedSet:
     kept = [one for one in rated.ratings if one.item.query_id in queries]
     if not kept:
         raise DatasetError(
-            f"{rated.name}: 0 % of the {len(rated.ratings):,} ratings are of queries of "
+            f"{rated.source}: 0 % of the {len(rated.ratings):,} ratings are of queries of "
             f"{dataset.name!r}; give the data set of these ratings"
         )
     for one in kept:
@@ -61,7 +61,7 @@ def groups_by(rated: RatedSet, axis: str) -> dict[str, list[HumanRating]]:
         return found
     if not rated.queries:
         raise ConfigError(
-            f"{rated.name} has no labels of queries, such as {axis!r}; give the data set with "
+            f"{rated.source} has no labels of queries, such as {axis!r}; give the data set with "
             "--data"
         )
     groups = groups_of(rated.queries.values(), axis)

@@ -53,10 +53,10 @@ def rated_trials(results: StoredResults, rated: RatedSet) -> RatedSet:
     if not kept:
         n, name = len(rated.ratings), results.name
         raise DatasetError(
-            f"{rated.name}: all {parts:,} ratings of queries of {name!r} are of parts of answers; "
-            "rate whole answers, pairs or passages"
+            f"{rated.source}: all {parts:,} ratings of queries of {name!r} are of parts; "
+            "rate whole answers, pairs of answers or passages"
             if parts
-            else f"{rated.name}: 0 % of the {n:,} ratings are of queries of {name!r}; give the "
+            else f"{rated.source}: 0 % of the {n:,} ratings are of queries of {name!r}; give the "
             "ratings of this experiment"
         )
     check_unique(kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from ragstone.core.atomic_files import write_document
 from ragstone.results.charts import parts
@@ -14,6 +15,11 @@ from ragstone.results.html import chart_page
 from ragstone.results.page import shown_controls
 from ragstone.results.ratings_report import ALL, RatingsReport
 from ragstone.results.wording import ABSENT
+
+_TITLE: Final = "Means of the systems by property"
+_CORRELATIONS: Final = "Spearman correlation of metrics with people's ratings"
+_LARGE: Final = 10.0
+"""A mean above it is on a scale of percent or the like, which has its own chart."""
 
 
 def write_ratings(report: RatingsReport, path: Path) -> None:
@@ -38,27 +44,34 @@ def _charts(report: RatingsReport) -> Iterator[tuple[str, Spec]]:
     """Yield title and chart; properties on one scale share a chart."""
     columns = {name: of.systems for name, of in report.whole.properties.items()}
     columns[ALL] = report.whole.all
-    points = [
-        {"row": name, "name": system, **parts.mean_fields(one)}
+    means = [
+        (name, system, one)
         for name, of in columns.items()
         for system, one in of.items()
         if one.mean is not None
     ]
-    small = [point for point in points if point["mean"] <= _LARGE]
-    for number, held in enumerate((small, [p for p in points if p["mean"] > _LARGE])):
-        if held:
-            yield f"{_TITLE}{' (large scales)' if number else ''}", _means(held, f"r{number}")
+    many = len({system for _, system, _ in means}) > parts.MOST_SERIES
+    for number, title in enumerate((_TITLE, f"{_TITLE} (large scales)")):
+        points = [
+            {"row": system, "name": name} | parts.mean_fields(one)
+            if many
+            else {"row": name, "name": system} | parts.mean_fields(one)
+            for name, system, one in means
+            if ((one.mean or 0.0) > _LARGE) == bool(number)
+        ]
+        if points:
+            yield title, _means(points, many=many, prefix=f"r{number}")
     if report.correlations:
-        yield "Spearman correlation of metrics with people's ratings", _correlations(report)
+        yield _CORRELATIONS, _correlations(report)
 
 
-_TITLE = "Means of the systems by property"
-_LARGE = 10.0
-"""A mean above it is on a scale of percent or the like, which has its own chart."""
-
-
-def _means(points: list[Spec], prefix: str) -> Spec:
-    titles = {"row": "Property", "name": "System"}
+def _means(points: list[Spec], *, many: bool, prefix: str) -> Spec:
+    """Return the chart of some means; systems are rows if there are more of them than colours."""
+    names = ("System", "Property") if many else ("Property", "System")
+    shown = dict.fromkeys(point["name"] for point in points)
+    kept = set(list(shown)[: parts.MOST_SERIES])
+    points = [point for point in points if point["name"] in kept]
+    titles = dict(zip(("row", "name"), names, strict=True))
     domain = parts.means_domain(points)
     return rows_chart(points, titles, _TITLE, domain=domain, prefix=prefix)
 
@@ -71,4 +84,4 @@ def _correlations(report: RatingsReport) -> Spec:
         note = "" if interval is None else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]"
         place = {"row": one.metric, "column": one.property, "value": value}
         cells.append({**place, "shown": shown, "note": note})
-    return heat_map("Spearman correlation of metrics with people's ratings", cells, low=0, high=1)
+    return heat_map(_CORRELATIONS, cells, low=0, high=1)

@@ -59,6 +59,12 @@ class RatedSet:
         return tuple(dict.fromkeys(one.property for one in self.ratings))
 
     @property
+    def source(self) -> str:
+        """The file of the first rating, for messages."""
+        paths = [one.path for one in self.ratings if one.path]
+        return str(paths[0]) if paths else self.name
+
+    @property
     def queries(self) -> dict[str, Query]:
         """Query id -> query, as far as the texts are known."""
         return {item.query_id: text.query for item, text in self.texts.items()}
@@ -75,10 +81,10 @@ class RatedSet:
             return known[0]
         if not name:
             listed = ", ".join(known)
-            raise ConfigError(f"{self.name} has the properties {listed}; choose with --property")
+            raise ConfigError(f"{self.source} has the properties {listed}; choose with --property")
         if name not in known:
             raise ConfigError(
-                f"{self.name} has no ratings of the property {name!r}{did_you_mean(name, known)}"
+                f"{self.source} has no ratings of the property {name!r}{did_you_mean(name, known)}"
             )
         return name
 
