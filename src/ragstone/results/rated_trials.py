@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from ragstone.data.readers.rated_layouts import read_rated
-from ragstone.data.readers.rated_set import RatedSet, RatedText, check_unique
-from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.data.readers.rated_set import RatedSet, RatedText
+from ragstone.data.readers.ratings import HumanRating, RatedItem, check_unique
 from ragstone.errors import DatasetError, did_you_mean
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults

@@ -31,7 +31,9 @@ def document(**annotations: Any) -> dict[str, Any]:
         "tasks": [{**task, "contexts": [{"document_id": "d"}]}],
         "evaluations": [
             {
-                "task_id": "c<::>1", "model_id": "m", "model_response": "Ann.",
+                "task_id": "c<::>1",
+                "model_id": "m",
+                "model_response": "Ann.",
                 "annotations": annotations,
             }
         ],

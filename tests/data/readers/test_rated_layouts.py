@@ -54,7 +54,7 @@ def test_lines_of_ratings(tmp_path: Path) -> None:
     assert read_rated(path).properties == ("fluency",)
     named = path.rename(tmp_path / "mine.jsonl")
     named.write_text(json.dumps({**ROW, "rater": None}) + "\n")
-    with pytest.raises(DatasetError, match="line 1.*'rater' is missing"):
+    with pytest.raises(DatasetError, match=r"line 1.*'rater' is missing"):
         read_rated(named)
     named.write_text("")
     with pytest.raises(DatasetError, match="has no ratings; it has no line"):

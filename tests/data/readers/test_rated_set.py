@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.data.readers.rated_set import RatedSet, check_unique, joined_sets
+from ragstone.data.readers.rated_set import RatedSet, joined_sets
 from ragstone.data.readers.rating_scales import RatingScale
-from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.data.readers.ratings import HumanRating, RatedItem, check_unique
 from ragstone.errors import ConfigError, DatasetError
 
 

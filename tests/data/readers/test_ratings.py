@@ -64,7 +64,7 @@ def test_bad_lines_are_named(tmp_path: Path, changed: dict[str, Any], problem: s
 
 def test_a_rater_has_one_rating_per_item(tmp_path: Path) -> None:
     """The second one is refused with the line of the first."""
-    with pytest.raises(DatasetError, match=r"line 2.*second rating by 'ann'.*line 1"):
+    with pytest.raises(DatasetError, match=r"line 2.*second rating of 'fluency' by 'ann'.*line 1"):
         read_ratings(written(tmp_path, ROW, {**ROW, "value": 3}))
 
 

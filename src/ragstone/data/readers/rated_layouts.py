@@ -19,8 +19,8 @@ from ragstone.data.readers.graded_answers import (
     read_truthfulqa,
 )
 from ragstone.data.readers.rated_inspection import read_inspections
-from ragstone.data.readers.rated_set import RatedSet, check_scale, check_unique, joined_sets
-from ragstone.data.readers.ratings import read_ratings
+from ragstone.data.readers.rated_set import RatedSet, check_scale, joined_sets
+from ragstone.data.readers.ratings import check_unique, read_ratings
 from ragstone.data.readers.rows import has_end, opened
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragstone.data.readers.rating_scales import RatingScale
-from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.data.readers.ratings import HumanRating, RatedItem, check_unique
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Query
 
@@ -114,19 +114,6 @@ def check_scale(ratings: Iterable[HumanRating], scale: RatingScale) -> None:
             raise one.error(
                 f"the value {one.value!r} of {one.property!r} is outside of the scale {scale}; "
                 "correct it, or give the scale with --scale"
-            )
-
-
-def check_unique(ratings: Iterable[HumanRating]) -> None:
-    """Raise `DatasetError` if a rater has two ratings of one property for an item."""
-    found: dict[tuple[RatedItem, str, str], HumanRating] = {}
-    for one in ratings:
-        before = found.setdefault((one.item, one.property, one.rater), one)
-        if before is not one:
-            by = f"a second rating of {one.property!r} by {one.rater!r}"
-            raise one.error(
-                f"{by} for query {one.item.query_id!r}; the first is in {before.where()}; keep one "
-                "of the two"
             )
 
 

@@ -14,6 +14,7 @@ are the values of one rater, from 0 to 1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -84,25 +85,31 @@ def read_ratings(path: Path, only: str = "", *, short: bool = False) -> list[Hum
         DatasetError: a malformed line, a second rating of one rater for an item, or no rating;
             it names file, line and value.
     """
-    found: dict[tuple[RatedItem, str, str], HumanRating] = {}
-    properties: dict[str, None] = {}
+    found: list[HumanRating] = []
     for number, row in json_rows(path):
         with reading(path, number):
-            rating = _read(path, row, number, short=short)
-            properties[rating.property] = None
-            key = (rating.item, rating.property, rating.rater)
-            if key in found:
-                raise FieldError(
-                    f"a second rating by {rating.rater!r} for query {rating.item.query_id!r} "
-                    f"(the first is in line {found[key].line}); keep one of the two"
-                )
-        if only in ("", rating.property):
-            found[key] = rating
-    if not found:
+            found.append(_read(path, row, number, short=short))
+    check_unique(found)
+    chosen = [one for one in found if only in ("", one.property)]
+    if not chosen:
+        properties = dict.fromkeys(one.property for one in found)
         has = f"it has {', '.join(map(repr, properties))}" if properties else "it has no line"
         wanted = f"ratings of the property {only!r}" if only else "ratings"
         raise DatasetError(f"{path} has no {wanted}; {has}", path=path)
-    return list(found.values())
+    return chosen
+
+
+def check_unique(ratings: Iterable[HumanRating]) -> None:
+    """Raise `DatasetError` if a rater has two ratings of one property for an item."""
+    found: dict[tuple[RatedItem, str, str], HumanRating] = {}
+    for one in ratings:
+        before = found.setdefault((one.item, one.property, one.rater), one)
+        if before is not one:
+            by = f"a second rating of {one.property!r} by {one.rater!r}"
+            raise one.error(
+                f"{by} for query {one.item.query_id!r}; the first is in {before.where()}; keep one "
+                "of the two"
+            )
 
 
 def _read(path: Path, row: Row, number: int, *, short: bool) -> HumanRating:
