@@ -48,16 +48,23 @@ def with_dataset(rated: RatedSet, dataset: Dataset) -> RatedSet:
 
 
 def groups_by(rated: RatedSet, axis: str) -> dict[str, list[HumanRating]]:
-    """Return value -> ratings, by a label of the queries, or by system, setting or rater.
+    """Return value -> ratings, by a label of the queries, system, setting, rater or stored metric.
+
+    Items without a value of the metric are in no group.
 
     Raises:
         ConfigError: no query has the label, or the queries are unknown.
     """
+    found: dict[str, list[HumanRating]] = {}
     if axis in _FIELDS:
-        found: dict[str, list[HumanRating]] = {}
         for one in rated.ratings:
             value = one.rater if axis == "rater" else getattr(one.item, axis)
             found.setdefault(value, []).append(one)
+        return found
+    if axis in rated.metrics:
+        for one in rated.ratings:
+            if one.item in rated.metrics[axis]:
+                found.setdefault(f"{rated.metrics[axis][one.item]:g}", []).append(one)
         return found
     if not rated.queries:
         raise ConfigError(
