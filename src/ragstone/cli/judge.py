@@ -174,7 +174,11 @@ def _graded(
         return read_human_set(data or "", **given)
     if given.pop("language", None):
         raise click.UsageError("--language is an option of --data truthfulqa")
-    return labelled_answers(load_results(Path(config), ()), labels, **given)
+    graded = labelled_answers(load_results(Path(config), ()), labels, **given)
+    answered = graded.answered()
+    if failed := len(graded.items) - len(answered.items):
+        click.echo(f"note: rated answers that failed are left out: {failed:,}", err=True)
+    return answered
 
 
 def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:

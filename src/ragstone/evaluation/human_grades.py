@@ -63,10 +63,19 @@ class HumanSet:
         if limit >= len(self.items):
             return self
         drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
-        values = {name: tuple(column[i] for i in drawn) for name, column in self.values.items()}
-        items = tuple(self.items[i] for i in drawn)
-        rated = tuple(self.rated[i] for i in drawn) if self.rated else ()
-        return replace(self, items=items, values=values, rated=rated)
+        return self._at(drawn)
+
+    def answered(self) -> HumanSet:
+        """Return the items that have an answer: no judge can grade a system's failure."""
+        return self._at([n for n, one in enumerate(self.items) if one.item.answer is not None])
+
+    def _at(self, places: Sequence[int]) -> HumanSet:
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in places),
+            values={name: tuple(column[i] for i in places) for name, column in self.values.items()},
+            rated=tuple(self.rated[i] for i in places) if self.rated else (),
+        )
 
 
 def read_human_set(

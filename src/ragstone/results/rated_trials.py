@@ -121,13 +121,13 @@ class _Answers:
             if key not in self.passages:
                 near = did_you_mean(item.passage_id, [p for q, p in self.passages if q == key[0]])
                 raise one.error(f"the query was shown no passage {item.passage_id!r}{near}")
-            answer = self._answer(one, item, item.system).answer if item.system else ""
-            return RatedText(query, answer, (self.passages[key],))
+            own = self._answer(one, item, item.system).answer if item.system else ""
+            return RatedText(query, own or "", (self.passages[key],))
         context = self.trials[item.system, item.setting].contexts.get(item.query_id)
         passages = tuple(one.text for one in context.passages) if context else ()
-        own = self._answer(one, item, item.system)
+        first = self._answer(one, item, item.system)
         other = self._answer(one, item, item.against).answer or "" if item.against else ""
-        return RatedText(query, own.answer, passages, other, own.reason)
+        return RatedText(query, first.answer, passages, other, first.reason)
 
     def _answer(self, one: HumanRating, item: RatedItem, system: str) -> Prediction:
         trial = self.trials[system, item.setting]

@@ -132,7 +132,7 @@ def read_ragchecker(paths: Sequence[Path]) -> RatedSet:
         clusters,
         dict.fromkeys(_PREFERENCES, "pairwise"),
         {"overall": "which answer is better?"},
-        "overall",
+        first="overall",
     )
 
 
