@@ -35,7 +35,7 @@ def test_means_and_win_rates_by_group() -> None:
 
     shown = tables(report)
     assert list(shown["Systems"].rows[0])[:2] == ["s", "2"]
-    assert shown["Win rates"].rows[0][2].startswith("1.000")
+    assert str(shown["Win rates"].rows[0][2]).startswith("1.000")
     assert {"Systems (system s)", "Systems (system t)"} <= shown.keys()
     assert set(report.to_dict()["by"]["values"]) == {"s", "t"}
     assert report.sentence == "3 ratings of mine"

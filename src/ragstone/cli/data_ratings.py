@@ -102,7 +102,7 @@ def ratings_command(
         rated = with_dataset(rated, load_dataset(data))
     filters = joined_filters(where, ())
     rated = chosen_by(rated.only((*properties, *names) if properties else ()), filters)
-    given = {"combine": combine, "level": level, "where": filters, "all_of": names}
+    given: dict[str, Any] = {"combine": combine, "level": level, "where": filters, "all_of": names}
     found = make_ratings(rated, **given, **options)
     if page is not None:
         write_ratings(found, page)

@@ -15,19 +15,17 @@ if TYPE_CHECKING:
     from ragstone.results.results import Results
 
 
-class _Scale(click.ParamType):
-    name = "scale"
+def _scale(
+    _context: click.Context, _option: click.Parameter, written: str | None
+) -> RatingScale | None:
+    from ragstone.data.readers.rating_scales import RatingScale
 
-    def convert(self, value: Any, _param: Any, _context: Any) -> RatingScale:
-        """Return a scale as it is written."""
-        from ragstone.data.readers.rating_scales import RatingScale
-
-        return RatingScale.parse(value) if isinstance(value, str) else value
+    return None if written is None else RatingScale.parse(written)
 
 
 scale_option: Final = click.option(
     "--scale",
-    type=_Scale(),
+    callback=_scale,
     metavar="LOW-HIGH",
     help="Scale of the ratings, such as 1-4, or words from the lowest to the highest: "
     "no,partly,yes (default: the one that the file declares or shows).",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ragstone.core import limits
 from ragstone.data.readers.rated_set import RatedSet
@@ -57,7 +58,11 @@ def _of_property(
     basis = graded.values.get(balance, [None] * len(people)) if balance else people
     weights = inverse_frequency([None if v is None else round(v, 2) for v in basis])
     clusters = [one.cluster for one in graded.items]
-    options = {"clusters": clusters, "resamples": limits.BOARD_RESAMPLES, "seed": seed}
+    options: dict[str, Any] = {
+        "clusters": clusters,
+        "resamples": limits.BOARD_RESAMPLES,
+        "seed": seed,
+    }
     plain, weighted = (
         correlations(graded.values, {name: people}, weights=given, **options)
         for given in (None, weights)

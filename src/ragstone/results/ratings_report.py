@@ -212,7 +212,9 @@ def _agreement(group: RatedGroup) -> TextTable:
         [
             *(name, of.n, len(of.raters), of.level),
             _cell(of.alpha),
-            *map(number, (of.equal_pairs.mean, of.absolute.mean, of.high and of.high.mean)),
+            *map(
+                number, (of.equal_pairs.mean, of.absolute.mean, of.high.mean if of.high else None)
+            ),
         ]
         for name, of in group.properties.items()
     ]

@@ -36,7 +36,8 @@ def test_the_scale_that_values_show() -> None:
     assert RatingScale.seen(["tie", "b"]).share("a") == 1
     with pytest.raises(ConfigError, match="all values are 4; give their scale"):
         RatingScale.seen([4, 4])
-    for values in (["good", "bad"], ["yes", 1]):
+    unknown: list[list[float | str]] = [["good", "bad"], ["yes", 1]]
+    for values in unknown:
         with pytest.raises(ConfigError, match="--scale no,partly,yes"):
             RatingScale.seen(values)
 

@@ -36,11 +36,17 @@ _BEST: Final = 2
 """RAGChecker's labels run from -2 (the first answer is much better) to 2."""
 
 
-def _table(path: Path, delimiter: str, quoting: int) -> Iterator[tuple[int, Row]]:
+class _Unquoted(csv.excel_tab):
+    """Tabs between fields, and quotation marks that are text."""
+
+    quoting = csv.QUOTE_NONE
+
+
+def _table(path: Path, dialect: type[csv.Dialect]) -> Iterator[tuple[int, Row]]:
     """Yield the last line and the fields of each row of a delimited file."""
     with opened(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        reader = csv.DictReader(text, delimiter=delimiter, quoting=quoting)
+        reader = csv.DictReader(text, dialect=dialect)
         for row in reader:
             yield reader.line_num, Row(row)
 
@@ -49,7 +55,7 @@ def read_truthfulqa(paths: Sequence[Path]) -> RatedSet:
     """Return answers of models that people called true and informative or not (TruthfulQA)."""
     ratings, texts = [], {}
     for path in paths:
-        for line, row in _table(path, ",", csv.QUOTE_MINIMAL):
+        for line, row in _table(path, csv.excel):
             with reading(path, line):
                 query_id, _, system = row.take_text("id").partition("__")
                 gold = tuple(filter(None, row.take_text("correct_answers").split("\n")))
@@ -59,8 +65,9 @@ def read_truthfulqa(paths: Sequence[Path]) -> RatedSet:
                 texts[item] = RatedText(query, answer)
                 for name in ("truthfulness", "informativeness"):
                     if value := (row.get(name) or "").strip().casefold():
-                        given = {"line": line, "path": path}
-                        ratings.append(HumanRating(item, name, _PEOPLE, value, **given))
+                        ratings.append(
+                            HumanRating(item, name, _PEOPLE, value, line=line, path=path)
+                        )
     yes_no = RatingScale(words=("no", "yes"))
     return RatedSet(
         "truthfulqa",
@@ -77,7 +84,7 @@ def read_begin(paths: Sequence[Path]) -> RatedSet:
     """Return responses that people call fully attributable to their knowledge or not (BEGIN)."""
     ratings, texts, clusters = [], {}, {}
     for path in paths:
-        for number, (line, row) in enumerate(_table(path, "\t", csv.QUOTE_NONE)):
+        for number, (line, row) in enumerate(_table(path, _Unquoted)):
             with reading(path, line):
                 source, knowledge = row.take_text("data_source"), row.take_text("knowledge")
                 query_id = f"{source}-{number}"
@@ -185,8 +192,9 @@ def read_nq_open(paths: Sequence[Path]) -> RatedSet:
                         item = RatedItem(query_id)
                         texts[item] = RatedText(Query(query_id, question, gold), answer)
                         clusters[query_id] = f"{stem}{line}"
-                        given = {"line": line, "path": path}
-                        ratings.append(HumanRating(item, "correct", _PEOPLE, value, **given))
+                        ratings.append(
+                            HumanRating(item, "correct", _PEOPLE, value, line=line, path=path)
+                        )
     if not ratings:
         raise DatasetError(
             f"{paths[0]} has no verdicts of people: none of its lines has the fields "

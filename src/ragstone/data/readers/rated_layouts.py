@@ -71,7 +71,7 @@ def read_rated(written: str | Path, *, language: str = "", short: bool = False) 
             scale that it declares, or two ratings of one rater for an item.
     """
     name, path = _named(str(written))
-    files = _files(path, name)
+    files: Sequence[Path] = _files(path, name)
     if not name:
         name, files = _layout(path, files)
     if name == "truthfulqa":
