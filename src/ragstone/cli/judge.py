@@ -127,11 +127,7 @@ def check(
       ragstone judge check exp.yaml --labels ratings.jsonl --property helpfulness --scale 1-5
       ragstone judge check exp.yaml --causes labels.jsonl
     """
-    if sum(one is not None for one in (data, labels, causes)) != 1:
-        raise click.UsageError(
-            "give one of --data, with graded answers, --labels, with ratings of the experiment's "
-            "answers, and --causes, with labels"
-        )
+    _check_sources(data, labels, causes)
     if causes is not None:
         print_cause_check(Path(config), causes, seed)
         return
@@ -161,6 +157,14 @@ def check(
             text = f"{TITLES[structured]}{check_text(found)}\n"
             texts.append("\n".join([text, *map(steering_text, attacks)]))
     print_result(lambda: documents, lambda: "\n".join(texts))
+
+
+def _check_sources(data: str | None, labels: Path | None, causes: Path | None) -> None:
+    if sum(one is not None for one in (data, labels, causes)) != 1:
+        raise click.UsageError(
+            "give one of --data, with graded answers, --labels, with ratings of the experiment's "
+            "answers, and --causes, with labels"
+        )
 
 
 def _graded(

@@ -93,13 +93,7 @@ def command(
         columns = _of_run(experiment, against or "", by)
     else:
         columns = _of_people(_graded(experiment, labels, data, options), options["rating"], by)
-    weights = None
-    if balance:
-        known = {**columns.metrics, **columns.against}
-        if balance not in known:
-            raise ConfigError(f"--balance: no metric {balance!r}{did_you_mean(balance, known)}")
-        rounded = [None if value is None else round(value, 2) for value in known[balance]]
-        weights = statistics.inverse_frequency(rounded)
+    weights = _weights(columns, balance) if balance else None
     rows = statistics.correlations(
         columns.metrics,
         columns.against,
@@ -116,6 +110,16 @@ def command(
         lambda: {"rows": rows, "ceiling": ceiling},
         lambda: f"{statistics.correlation_table(rows)}{note}",
     )
+
+
+def _weights(columns: CorrelatedColumns, balance: str) -> list[float]:
+    """Return weights with which each value of a metric counts the same."""
+    from ragstone.statistics.metric_correlations import inverse_frequency
+
+    known = {**columns.metrics, **columns.against}
+    if balance not in known:
+        raise ConfigError(f"--balance: no metric {balance!r}{did_you_mean(balance, known)}")
+    return inverse_frequency([None if v is None else round(v, 2) for v in known[balance]])
 
 
 def _graded(

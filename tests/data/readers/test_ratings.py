@@ -80,7 +80,7 @@ def test_the_short_form_of_labels(tmp_path: Path) -> None:
 
 
 def test_an_error_of_a_rating_has_its_file_and_line(tmp_path: Path) -> None:
-    """A rating that is no line of a file has its query and system."""
+    """Without a line, it has its query and system."""
     (one,) = read_ratings(written(tmp_path, ROW))
 
     assert str(one.error("bad")).endswith("ratings.jsonl, line 1: bad")

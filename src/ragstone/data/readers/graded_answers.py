@@ -26,6 +26,7 @@ NQ_GRADES: Final = {
 """Field of EfficientQA -> people's value of the predictions in it."""
 _PEOPLE: Final = "people"
 """The rater of a file with one grade per answer."""
+_TRUTHFUL: Final = ("truthfulness", "informativeness")
 _PREFERENCES: Final = {
     "overall": "overall_label",
     "correctness": "correctness_label",
@@ -63,17 +64,18 @@ def read_truthfulqa(paths: Sequence[Path]) -> RatedSet:
                 item = RatedItem(query_id, system)
                 query = Query(query_id, row.take_text("question"), gold)
                 texts[item] = RatedText(query, answer)
-                for name in ("truthfulness", "informativeness"):
-                    if value := (row.get(name) or "").strip().casefold():
-                        ratings.append(
-                            HumanRating(item, name, _PEOPLE, value, line=line, path=path)
-                        )
+                given = {name: (row.get(name) or "").strip().casefold() for name in _TRUTHFUL}
+                ratings += [
+                    HumanRating(item, name, _PEOPLE, value, line=line, path=path)
+                    for name, value in given.items()
+                    if value
+                ]
     yes_no = RatingScale(words=("no", "yes"))
     return RatedSet(
         "truthfulqa",
         tuple(ratings),
         texts,
-        {"truthfulness": yes_no, "informativeness": yes_no},
+        dict.fromkeys(_TRUTHFUL, yes_no),
         judges={"truthfulness": "equivalence"},
         questions={"truthfulness": "is the answer true?"},
         first="truthfulness",

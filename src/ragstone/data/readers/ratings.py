@@ -59,7 +59,7 @@ class HumanRating:
     time: str = ""
     shown: Shown = ""
     line: int = 0
-    """The line of the file; 0 if the file is no JSON lines."""
+    """The line of the file; 0 in files of other forms."""
     path: Path | None = field(default=None, compare=False, repr=False)
 
     def where(self) -> str:
