@@ -78,4 +78,4 @@ def test_text_has_all_tables(ratings: Path) -> None:
 
     for title in ("Agreement of the raters", "Systems", "Win rates", "Pairs of raters"):
         assert title in shown
-    assert "All: harmonic mean of helpfulness" in shown
+    assert "All: harmonic mean of each rater's helpfulness" in shown

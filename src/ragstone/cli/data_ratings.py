@@ -31,7 +31,7 @@ from ragstone.errors import ConfigError
     "--all",
     "all_of",
     metavar="NAME,...",
-    help="Properties whose harmonic mean per answer is shown as All (default: faithfulness, "
+    help="Properties whose harmonic mean by each rater is shown as All (default: faithfulness, "
     "appropriateness, naturalness and completeness, if they are rated).",
 )
 @click.option(

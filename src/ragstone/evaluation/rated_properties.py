@@ -258,14 +258,17 @@ def together(
 ) -> tuple[tuple[str, ...], dict[str, Summary]]:
     """Return properties, and system -> mean over answers of their harmonic mean ("All").
 
+    The harmonic mean is that of the values that one rater gave an answer. Those of several raters
+    are combined as any other rating: this gives the All of mtRAG's Table 6.
+
     Args:
         ratings: people's ratings.
         properties: the properties; by default the four of mtRAG if all of them are rated.
         combine: how the values of several raters for an answer become one.
         clusters: as for `rated_properties`.
 
-    An answer that was not rated by all properties is not applicable. Without properties, there are
-    no means.
+    An answer that no rater rated by all properties is not applicable. Without properties, there
+    are no means.
 
     Raises:
         ConfigError: a property is unknown, or has a value that is a text or below 0.
@@ -280,7 +283,7 @@ def together(
     for name in names:
         if name not in known:
             raise ConfigError(f"no ratings of the property {name!r}{did_you_mean(name, known)}")
-    values: dict[RatedItem, dict[str, list[float]]] = {}
+    values: dict[RatedItem, dict[str, dict[str, float]]] = {}
     for one in ratings:
         if one.property in names:
             if isinstance(one.value, str) or one.value < 0:
@@ -288,16 +291,18 @@ def together(
                     f"{one.where()}: {one.value!r} of {one.property!r} has no harmonic mean, which "
                     "numbers of 0 or more have"
                 )
-            values.setdefault(one.item, {}).setdefault(one.property, []).append(one.value)
+            values.setdefault(one.item, {}).setdefault(one.rater, {})[one.property] = one.value
     how = _How(combine, "interval", clusters or {})
     systems = _system_names(values)
     held: dict[str, dict[RatedItem, float]] = {}
     incomplete: dict[str, int] = {}
     for item, of in values.items():
-        if len(of) < len(names):
+        whole = [
+            statistics.harmonic_mean(list(v.values())) for v in of.values() if len(v) == len(names)
+        ]
+        if not whole:
             incomplete[systems[item]] = incomplete.get(systems[item], 0) + 1
         elif systems[item]:
-            combined = [COMBINE[combine](of[name]) for name in names]
-            held.setdefault(systems[item], {})[item] = statistics.harmonic_mean(combined)
+            held.setdefault(systems[item], {})[item] = COMBINE[combine](whole)
     means = {name: _mean(of, how, incomplete.get(name, 0)) for name, of in held.items()}
     return names, means

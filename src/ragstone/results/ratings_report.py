@@ -237,7 +237,7 @@ def _system_tables(group: RatedGroup, title: str, combine: Combined) -> Iterator
     note = f"Mean of the raters' {combine} per answer (of pairs: win rate), with 95 % intervals."
     below = [note]
     if group.all:
-        below.append(f"{ALL}: harmonic mean of {', '.join(group.all_of)} per answer.")
+        below.append(f"{ALL}: harmonic mean of each rater's {', '.join(group.all_of)}.")
     if means:
         yield _wide("system", means, f"Systems{title}", below)
     if rates:
