@@ -48,7 +48,7 @@ def command() -> None:
     \b
     Examples:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
-      ragstone judge correlate --data ../mtrag --rating win-rate
+      ragstone judge correlate --data ../mtrag --property win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
 
