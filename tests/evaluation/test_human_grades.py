@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ragstone.cli.judge import command
 from ragstone.data.readers.rated_set import RatedSet, RatedText
 from ragstone.data.readers.rating_scales import RatingScale
 from ragstone.data.readers.ratings import HumanRating, RatedItem
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.evaluation.human_grades import human_set, read_human_set
+from ragstone.testing import FakeModelServer
 from ragstone.types import Query
 
 
@@ -68,3 +71,21 @@ def test_a_source_needs_answers_and_the_property(
         read_human_set(str(path))
     with pytest.raises(ConfigError, match="did you mean 'faithfulness'"):
         read_human_set(str(shared_data("mtrag")), rating="faithfulnes")
+
+
+def test_a_judge_is_checked_on_a_renamed_file(
+    shared_data: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """`judge check --data LAYOUT:FILE`, whatever the name of the file is."""
+    table = tmp_path / "my-answers.txt"
+    source = shared_data("truthfulqa") / "human_judgements.es.csv"
+    table.write_bytes(source.read_bytes())
+    with FakeModelServer(answer=lambda _: "**Yes**") as server:
+        judge = tmp_path / "judge.yaml"
+        model = f"{{name: chat, model: fake, base_url: '{server.url}'}}"
+        judge.write_text(f"name: equivalence\nmodel: {model}\n")
+        given = ["check", str(judge), "--data", f"truthfulqa:{table}", "--limit", "9", "--json"]
+        shown = CliRunner().invoke(command, [*given, "--store", str(tmp_path / "store")])
+
+    (document,) = json.loads(shown.stdout)
+    assert (document["data"], document["items"]) == ("truthfulqa", 9)
