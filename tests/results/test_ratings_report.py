@@ -53,6 +53,15 @@ def test_words_and_single_raters_have_dashes() -> None:
         make_ratings(RatedSet("mine", tuple(given)), scale=RatingScale.parse("no,yes"))
 
 
+def test_yes_and_no_have_an_order() -> None:
+    """The mean is the share of yes."""
+    given = [rating("q", "s", "yes"), rating("r", "s", "No")]
+
+    found = make_ratings(RatedSet("mine", tuple(given))).to_dict()
+
+    assert found["properties"]["helpfulness"]["systems"]["s"]["mean"] == 0.5
+
+
 def test_the_two_labellers_of_ragchecker(shared_data: Callable[[str], Path]) -> None:
     """Alpha, the kappa of the two, win rates and RAGChecker's own difference."""
     held = read_rated(shared_data("ragchecker")).only(["overall"])

@@ -141,6 +141,7 @@ def make_ratings(
         for name in rated.properties:
             rated.scale_of(name, scale)
         rated = replace(rated, scales=dict.fromkeys(rated.properties, scale))
+    rated = replace(rated, scales={**dict(_word_scales(rated)), **rated.scales})
     options: dict[str, Any] = {"combine": combine, "clusters": rated.clusters}
     of_set: dict[str, Any] = {
         "scales": rated.scales,
@@ -167,6 +168,16 @@ def make_ratings(
         correlations=tuple(rating_correlations(rated, combine=combine, balance=balance, seed=seed)),
         balance=balance,
     )
+
+
+def _word_scales(rated: RatedSet) -> Iterator[tuple[str, RatingScale]]:
+    """Yield the scale of each property whose values are words with a known order."""
+    for name in rated.properties:
+        values = [one.value for one in rated.ratings if one.property == name]
+        words = [value for value in values if isinstance(value, str)]
+        scale = RatingScale.of_words(words) if len(words) == len(values) else None
+        if scale is not None:
+            yield name, scale
 
 
 def _property(of: RatedProperty) -> dict[str, Any]:

@@ -57,20 +57,26 @@ class RatingScale:
         texts = {value.casefold() for value in given if isinstance(value, str)}
         numbers = {value for value in given if not isinstance(value, str)}
         if texts:
-            words = next((known for known in _KNOWN if texts <= set(known)), None)
-            if words is None or numbers:
+            scale = None if numbers else cls.of_words(texts)
+            if scale is None:
                 shown = ", ".join(sorted(map(repr, given), key=str)[:5])
                 raise ConfigError(
                     f"the order of the values {shown} is unknown; give it, for example with "
                     "--scale no,partly,yes (the lowest first)"
                 )
-            return cls(words=words)
+            return scale
         low, high = min(numbers, default=0.0), max(numbers, default=1.0)
         if 0 <= low <= high <= 1:
             return cls()
         if low == high:
             raise ConfigError(f"all values are {low:g}; give their scale, such as --scale 1-5")
         return cls(float(low), float(high))
+
+    @classmethod
+    def of_words(cls, words: Iterable[str]) -> Self | None:
+        """Return the scale of words whose order is known, or None."""
+        texts = {word.casefold() for word in words}
+        return next((cls(words=known) for known in _KNOWN if texts <= set(known)), None)
 
     def __str__(self) -> str:
         """Return the scale as `parse` reads it."""
