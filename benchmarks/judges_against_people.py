@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from ragstone.evaluation.human_grades import MTRAG_RATINGS, read_human_set
+from ragstone.data.readers.rated_inspection import MTRAG_RATINGS
+from ragstone.evaluation.human_grades import read_human_set
 from ragstone.statistics.judge_quality import rater_correlation
 from ragstone.statistics.metric_correlations import correlations, inverse_frequency
 
@@ -23,7 +24,7 @@ def main(folder: str) -> None:
         answerable = [
             i
             for i, one in enumerate(held.items)
-            if one.item.query.labels["answerability"] in {"ANSWERABLE", "PARTIAL"}
+            if one.item.query.labels["answerability"] in {"answerable", "partial"}
         ]
         models = [i for i, one in enumerate(held.items) if one.system != "reference"]
         for name, places in (("2 models, all", models), ("3 systems, answerable", answerable)):

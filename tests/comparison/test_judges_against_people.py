@@ -47,7 +47,7 @@ def models(held: HumanSet) -> list[int]:
 
 def answerable(held: HumanSet) -> list[int]:
     """Return the places of fully or partly answerable queries."""
-    fitting = {"ANSWERABLE", "PARTIAL"}
+    fitting = {"answerable", "partial"}
     return [
         i for i, one in enumerate(held.items) if one.item.query.labels["answerability"] in fitting
     ]
@@ -121,7 +121,7 @@ def test_conditioning_as_released_gives_every_stored_rb_agg(shared_data: SharedD
         parts = [held.values[name][place] for name in ("ROUGE-L", "Bert-Rec", "Bert-KPrec")]
         fits = held.values["not declined wrongly"][place] == 1.0
         label = str(one.item.query.labels["answerability"])
-        unanswerable = label in {"UNANSWERABLE", "CONVERSATIONAL"}
+        unanswerable = label in {"unanswerable", "conversational"}
         value = 0.0 if None in parts else rb_agg(*(part or 0.0 for part in parts))
         found = cell(label, "yes" if fits == unanswerable else "no", "released")
         settled = value if found == KEEP else float(found)

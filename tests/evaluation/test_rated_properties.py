@@ -11,16 +11,18 @@ import pytest
 from click.testing import CliRunner
 
 from ragstone.cli.data import command
+from ragstone.data.readers.rated_layouts import read_rated
+from ragstone.data.readers.rating_scales import RatingScale
 from ragstone.data.readers.ratings import HumanRating, RatedItem
-from ragstone.errors import DatasetError
-from ragstone.evaluation.rated_properties import rated_properties, read_rating_files
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.evaluation.rated_properties import preferences, rated_properties, together
 
 MTRAG = "human_evaluations/reference_subset_with_human_evaluations.json.gz"
 
 
 def test_the_published_agreement_of_mtrag(shared_data: Callable[[str], Path]) -> None:
     """Krippendorff's alpha of its four properties (appendix E), over 477 answers."""
-    found = rated_properties(read_rating_files([shared_data("mtrag") / MTRAG]))
+    found = rated_properties(read_rated(shared_data("mtrag") / MTRAG).ratings)
 
     alphas = {name: of.alpha.value for name, of in found.items()}
     expected = {
@@ -91,5 +93,57 @@ def test_the_command_and_two_files(tmp_path: Path) -> None:
     assert found["systems"]["s"]["mean"] == 3
     assert found["pairwise"][0]["a"] == "ann"
     assert "Agreement of the raters" in CliRunner().invoke(command, ["ratings", str(one)]).stdout
-    with pytest.raises(DatasetError, match=r"two.jsonl: a second rating.*one.jsonl"):
-        read_rating_files([one, write(two, row)])
+    again = CliRunner().invoke(command, ["ratings", str(one), str(write(two, row))])
+    assert isinstance(again.exception, DatasetError)
+    assert "two.jsonl, line 1: a second rating" in str(again.exception)
+    assert "one.jsonl, line 1" in str(again.exception)
+
+
+def test_words_with_an_order_have_means() -> None:
+    """The place of the word in the scale, from 0 to 1."""
+    given = [rating("a", word, word, system="s") for word in ("no", "partly", "yes")]
+    scale = RatingScale.parse("no,partly,yes")
+
+    (found,) = rated_properties(given, scales={"p": scale}).values()
+
+    assert (found.level, found.systems["s"].mean) == ("nominal", 0.5)
+
+
+def test_who_was_preferred() -> None:
+    """Rated pairs, numbers of pairs, and numbers of one rater for two systems."""
+    pair = RatedItem("q", "s", against="t")
+    numbers = [HumanRating(pair, "p", rater, value) for rater, value in (("a", 2), ("b", -1))]
+    single = [rating("c", 4, system="s"), rating("c", 4, system="t"), rating("c", 1, system="u")]
+
+    assert [one.winner for one in preferences(numbers)] == ["s", "t"]
+    assert [one.winner for one in preferences(single)] == ["", "s", "t"]
+    found = rated_properties(single)["p"].win_rates
+    assert {name: one.mean for name, one in found.items()} == {"s": 0.75, "t": 0.75, "u": 0}
+
+
+def test_settings_of_a_system_are_apart() -> None:
+    """The setting is part of the name if several are rated."""
+    given = [rating("a", v, system="s", setting=n) for v, n in ((1, "none"), (3, "gold"))]
+
+    found = rated_properties(given)["p"].systems
+
+    assert {name: one.mean for name, one in found.items()} == {"s (none)": 1, "s (gold)": 3}
+
+
+def test_all_is_the_harmonic_mean_per_answer() -> None:
+    """An answer without one of the properties is not applicable; texts are refused."""
+
+    def of(name: str, value: float | str, query: str = "q") -> HumanRating:
+        return HumanRating(RatedItem(query, "s"), name, "a", value)
+
+    given = [of("f", 2), of("c", 4), of("f", 3, "r")]
+    names, means = together(given, ["f", "c"])
+
+    assert names == ("f", "c")
+    assert means["s"].mean == pytest.approx(8 / 3)
+    assert (means["s"].n, means["s"].not_applicable) == (1, 1)
+    assert together(given) == ((), {})
+    with pytest.raises(ConfigError, match=r"did you mean 'f'|no ratings of the property 'g'"):
+        together(given, ["g"])
+    with pytest.raises(ConfigError, match="'good' of 'f' has no harmonic mean"):
+        together([of("f", "good")], ["f"])

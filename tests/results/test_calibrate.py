@@ -9,7 +9,9 @@ import pytest
 from tests.fakes.made_results import made_results
 
 from ragstone.errors import DatasetError, UnknownMetric
-from ragstone.results.calibrate import calibrate, read_labels
+from ragstone.evaluation.human_grades import human_set
+from ragstone.results.calibrate import calibrate, labels_of
+from ragstone.results.rated_trials import read_labels
 
 
 def line(query_id: str, value: object) -> str:
@@ -47,10 +49,29 @@ def test_an_unknown_metric_is_named(tmp_path: Path) -> None:
         calibrate(made_results(tmp_path, queries=12), "Math", {})
 
 
+def test_labels_and_ratings_are_read_alike(tmp_path: Path) -> None:
+    """Values of several raters become one; ratings of passages are refused."""
+    results = made_results(tmp_path / "store", queries=12)
+    answer = {"query_id": "q001", "system": "bm25 + small", "setting": "gold"}
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps({**answer, "value": 0.5}))
+    assert labels_of(human_set(read_labels(results, path))) == {
+        ("bm25 + small", "gold"): {"q001": 0.5}
+    }
+    rated = [{**answer, "property": "p", "rater": r, "value": v} for r, v in (("a", 1), ("b", 5))]
+    path.write_text("\n".join(map(json.dumps, rated)))
+    assert labels_of(human_set(read_labels(results, path))) == {
+        ("bm25 + small", "gold"): {"q001": 0.5}
+    }
+    path.write_text(json.dumps({**rated[0], "passage_id": "p1-gold"}))
+    with pytest.raises(DatasetError, match="the ratings are of passages"):
+        labels_of(human_set(read_labels(results, path)))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (line("q1", 1) + "\n" + line("q1", 0), "labelled twice"),
+        (line("q1", 1) + "\n" + line("q1", 0), "line 2.*a second rating of 'label' by 'people'"),
         (line("q1", 2), "from 0 to 1, found 2"),
         (line("q1", None), "from 0 to 1, found None"),
         ('{"query_id": "q1", "value": 1}', "line 1: .*'system'"),
@@ -62,4 +83,4 @@ def test_malformed_labels_are_refused(tmp_path: Path, text: str, message: str) -
     path.write_text(text)
 
     with pytest.raises(DatasetError, match=message):
-        read_labels(path)
+        read_labels(made_results(tmp_path / "store"), path)

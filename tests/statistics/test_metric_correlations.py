@@ -64,7 +64,7 @@ def test_every_cell_of_the_heat_map_shows_its_number() -> None:
 def test_stored_metrics_are_correlated_with_people(shared_data: SharedData, tmp_path: Path) -> None:
     """The win rate of mtRAG: balanced, by system, with the ceiling and a chart."""
     chart = tmp_path / "heat.json"
-    given = ["correlate", "--data", str(shared_data("mtrag")), "--rating", "win-rate"]
+    given = ["correlate", "--data", str(shared_data("mtrag")), "--property", "win-rate"]
 
     plain = CliRunner().invoke(command, [*given, "--by", "system", "--chart", str(chart)])
     balanced = CliRunner().invoke(command, [*given, "--balance", "RB_llm", "--json"])

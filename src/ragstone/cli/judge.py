@@ -1,10 +1,10 @@
-"""`ragstone judge`: check, compare, calibrate and correlate judges."""
+"""`ragstone judge`: check, probe, compare, calibrate and correlate judges."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,19 +14,32 @@ from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_checks import FORMS, CheckRequest, print_checks
 from ragstone.cli.judge_compare import command as compare
 from ragstone.cli.judge_correlate import command as correlate
+from ragstone.cli.judge_labels import (
+    FORMER_RATING,
+    judge_source,
+    labelled_answers,
+    labels_option,
+    rating_options,
+)
 from ragstone.cli.judge_qrels import command as qrels
-from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option
+from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, load_results
+
+if TYPE_CHECKING:
+    from ragstone.evaluation.human_grades import HumanSet
+
+_RATED = ("language", "rating", "scale", "combine")
+"""Options that say which ratings are read, and how."""
 
 
 @click.group("judge", commands=[correlate, calibrate, compare, battle, qrels])
 def command() -> None:
-    """Check, compare, calibrate and correlate judges: language models that grade.
+    """Check, probe, compare, calibrate and correlate judges: language models that grade.
 
     \b
     Examples:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
       ragstone judge compare experiment.yaml
-      ragstone judge correlate --data ../mtrag --rating win-rate
+      ragstone judge correlate --data ../mtrag --property win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
       ragstone judge battle experiment.yaml --judge "pairwise(model=local)"
       ragstone judge qrels my-data -o qrels.tsv --run bm25.trec --plan
@@ -34,19 +47,28 @@ def command() -> None:
 
 
 @command.command(
-    "check", cls=AliasCommand, former={"--on": "--data", "--attack": "--prompt-injection"}
+    "check",
+    cls=AliasCommand,
+    former={"--on": "--data", "--attack": "--prompt-injection", **FORMER_RATING},
 )
 @click.argument("configs", nargs=-1, metavar="[CONFIG]...")
 @click.option(
     "--data",
-    help="Folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or mtrag.",
+    help="File or folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or "
+    "mtrag; LAYOUT:PATH names the layout.",
 )
+@labels_option
 @click.option(
     "--causes",
     type=FILE,
     help="Instead of --data: people's causes of the wrong answers of the experiment CONFIG.",
 )
-@click.option("--judge", "name", help="Name of the only judge to check, if CONFIG has several.")
+@click.option(
+    "--judge",
+    "name",
+    help="Name of the only judge to check, if CONFIG has several; with --labels also a judge "
+    "outside of CONFIG.",
+)
 @click.option(
     "--stored",
     is_flag=True,
@@ -82,53 +104,82 @@ def command() -> None:
     is_flag=True,
     help="Also measure how often instructions in an answer change the verdict.",
 )
-@click.option("--language", help="Language of truthfulqa: en or es.")
-@click.option("--rating", help="Rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--language", help="Language of truthfulqa's file in a folder: en or es.")
+@rating_options
 @click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies.")
 @json_option
 def check(
     *,
     configs: tuple[str, ...],
     data: str | None,
+    labels: Path | None,
     causes: Path | None,
+    name: str | None,
     limit: int | None,
     seed: int,
-    language: str | None,
-    rating: str | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Compare judges with people's grades.
 
     Reports the uses that a judge is fit for, and where it agrees with people less. Several judges
     are shown side by side. CONFIG is a YAML file with a judge or several, an experiment file with
-    judges, or a judge's name. With --causes, the causes of an experiment's wrong answers are
-    compared with people's labels.
+    judges, or a judge's name. With --labels, the kept answers of the experiment CONFIG are judged
+    and compared with people's ratings of them. With --causes, the causes of an experiment's wrong
+    answers are compared with people's labels.
 
     \b
     Examples:
       ragstone judge check judge.yaml --data ../truthfulqa
       ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
-      ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
+      ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --property completeness
       ragstone judge check RL_F RB_llm --stored --data ../mtrag --leaderboard --by answerability
+      ragstone judge check exp.yaml --labels ratings.jsonl --property helpfulness --scale 1-5
       ragstone judge check exp.yaml --causes labels.jsonl
     """
-    if (data is None) == (causes is None):
-        raise click.UsageError("give one of --data, with graded answers, and --causes, with labels")
-    if not configs and not asked["stored"]:
+    _check_sources(data, labels, causes)
+    if not configs and not options["stored"]:
         raise click.UsageError("name a judge or a file with judges, or check --stored scores")
-    if data is None or causes is not None:
-        print_cause_check(_one_file(configs), Path(causes or ""), seed)
+    if causes is not None:
+        print_cause_check(_one_file(configs), causes, seed)
         return
-    from ragstone.evaluation.human_grades import read_human_set
-
-    options = {"language": language, "rating": rating}
-    graded = read_human_set(data, **{key: value for key, value in options.items() if value})
+    rated = {key: value for key in _RATED if (value := options.pop(key))}
+    graded = _graded(configs, data, labels, rated)
     if limit is not None:
         graded = graded.sample(limit, seed)
-    print_checks(graded, CheckRequest(configs, seed=seed, **asked))
+    if labels is not None and not options["stored"]:
+        source, name = judge_source(str(_one_file(configs)), name)
+        configs = (source,)
+    print_checks(graded, CheckRequest(configs, name, seed=seed, **options))
+
+
+def _check_sources(data: str | None, labels: Path | None, causes: Path | None) -> None:
+    if sum(one is not None for one in (data, labels, causes)) != 1:
+        raise click.UsageError(
+            "give one of --data, with graded answers, --labels, with ratings of the experiment's "
+            "answers, and --causes, with labels"
+        )
 
 
 def _one_file(configs: Sequence[str]) -> Path:
     if len(configs) != 1:
-        raise click.UsageError(f"--causes takes one experiment file, found {len(configs)}")
+        raise click.UsageError(
+            f"--labels and --causes take one experiment file, found {len(configs)}"
+        )
     return Path(configs[0])
+
+
+def _graded(
+    configs: Sequence[str], data: str | None, labels: Path | None, given: Mapping[str, Any]
+) -> HumanSet:
+    """Return the graded answers of a data set, or of the experiment that is labelled."""
+    from ragstone.evaluation.human_grades import read_human_set
+
+    if labels is None:
+        return read_human_set(data or "", **given)
+    if "language" in given:
+        raise click.UsageError("--language is an option of --data truthfulqa")
+    graded = labelled_answers(load_results(_one_file(configs), ()), labels, **given)
+    answered = graded.answered()
+    if failed := len(graded.items) - len(answered.items):
+        click.echo(f"note: rated answers that failed are left out: {failed:,}", err=True)
+    return answered

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.judge_labels import labelled_answers, rating_options
 from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_result
 from ragstone.core.tables import TextTable
 
@@ -21,22 +22,28 @@ if TYPE_CHECKING:
     "--labels",
     required=True,
     type=FILE,
-    help="File of JSON lines with query_id, system, setting and value (0 to 1).",
+    help="JSON lines with query_id, system, setting and value (0 to 1), or ratings of people.",
 )
+@rating_options
 @json_option
-def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path) -> None:
+def command(
+    experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path, **options: Any
+) -> None:
     """Calibrate a judge's means with human labels.
 
     Prints the raw mean and the calibrated mean of each system, with an interval. The labelled
-    answers must be a random sample of all answers.
+    answers must be a random sample of all answers. The values of several raters become one.
 
     \b
-    Example:
+    Examples:
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
+      ragstone judge calibrate experiment.yaml --metric RB_llm --labels ratings.jsonl --scale 1-5
     """
-    from ragstone.results.calibrate import calibrate, read_labels
+    from ragstone.results.calibrate import calibrate, labels_of
 
-    trials = calibrate(load_results(experiment, overrides), metric, read_labels(labels))
+    results = load_results(experiment, overrides)
+    given = {key: value for key, value in options.items() if value}
+    trials = calibrate(results, metric, labels_of(labelled_answers(results, labels, **given)))
     head = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
     print_result(lambda: trials, lambda: TextTable(head, [_row(trial) for trial in trials]))
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ragstone.cli import options as cli
+from ragstone.cli.judge_labels import (
+    FORMER_RATING,
+    labelled_answers,
+    labels_option,
+    rating_options,
+)
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
+    from ragstone.evaluation.human_grades import HumanSet
     from ragstone.statistics.metric_correlations import Kind
 
 Column = list[float | None]
@@ -27,10 +34,15 @@ class CorrelatedColumns(NamedTuple):
     raters: Sequence[Sequence[float]] = ()
 
 
-@click.command("correlate", cls=cli.AliasCommand, former={"--on": "--data", **cli.FORMER_CHART})
+@click.command(
+    "correlate",
+    cls=cli.AliasCommand,
+    former={"--on": "--data", **cli.FORMER_CHART, **FORMER_RATING},
+)
 @click.argument("experiment", required=False, type=cli.FILE)
-@click.option("--data", help="Folder of answers graded by people, with stored metrics.")
-@click.option("--rating", help="Human rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--data", help="File or folder of answers graded by people, with stored metrics.")
+@labels_option
+@rating_options
 @click.option("--against", help="Judge or metric with which the others are correlated.")
 @click.option("--by", help="Also correlate within each value of this label or `system`.")
 @click.option(
@@ -46,42 +58,42 @@ def command(
     *,
     experiment: Path | None,
     data: str | None,
-    rating: str | None,
+    labels: Path | None,
     against: str | None,
     by: str | None,
     kind: Kind,
     balance: str | None,
     chart: Path | None,
+    **options: Any,
 ) -> None:
     """Correlate metrics with a judge or with people.
 
-    Give an experiment file with --against, or answers graded by people with --data.
+    Give an experiment file with --against or with people's ratings of its answers (--labels), or
+    answers graded by people with --data.
 
     \b
     Examples:
       ragstone judge correlate experiment.yaml --against equivalence
       ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
-      ragstone judge correlate --data ../mtrag --rating win-rate --by system
-      ragstone judge correlate --data ../mtrag --rating win-rate --balance RB_llm
+      ragstone judge correlate experiment.yaml --labels ratings.jsonl --property helpfulness
+      ragstone judge correlate --data ../mtrag --property win-rate --by system
+      ragstone judge correlate --data ../mtrag --property win-rate --balance RB_llm
     """
     from ragstone.results.charts.heat_map import correlation_chart
     from ragstone.results.charts.render import write_chart
     from ragstone.statistics import metric_correlations as statistics
     from ragstone.statistics.judge_quality import rater_correlation
 
-    if experiment and not data:
+    if bool(experiment) == bool(data) or (labels and (against or not experiment)):
+        raise ConfigError(
+            "give either an experiment file with --against or --labels, or graded answers with "
+            "--data"
+        )
+    if labels is None and experiment:
         columns = _of_run(experiment, against or "", by)
-    elif data and not experiment:
-        columns = _of_people(data, rating, by)
     else:
-        raise ConfigError("give either an experiment file, or graded answers with --data")
-    weights = None
-    if balance:
-        known = {**columns.metrics, **columns.against}
-        if balance not in known:
-            raise ConfigError(f"--balance: no metric {balance!r}{did_you_mean(balance, known)}")
-        rounded = [None if value is None else round(value, 2) for value in known[balance]]
-        weights = statistics.inverse_frequency(rounded)
+        columns = _of_people(_graded(experiment, labels, data, options), options["rating"], by)
+    weights = _weights(columns, balance) if balance else None
     rows = statistics.correlations(
         columns.metrics,
         columns.against,
@@ -100,12 +112,33 @@ def command(
     )
 
 
-def _of_people(data: str, rating: str | None, by: str | None) -> CorrelatedColumns:
+def _weights(columns: CorrelatedColumns, balance: str) -> list[float]:
+    """Return weights with which each value of a metric counts the same."""
+    from ragstone.statistics.metric_correlations import inverse_frequency
+
+    known = {**columns.metrics, **columns.against}
+    if balance not in known:
+        raise ConfigError(f"--balance: no metric {balance!r}{did_you_mean(balance, known)}")
+    return inverse_frequency([None if v is None else round(v, 2) for v in known[balance]])
+
+
+def _graded(
+    experiment: Path | None, labels: Path | None, data: str | None, options: dict[str, Any]
+) -> HumanSet:
     from ragstone.evaluation.human_grades import read_human_set
 
-    graded = read_human_set(data, **({"rating": rating} if rating else {}))
+    given = {key: value for key, value in options.items() if value}
+    if experiment and labels:
+        return labelled_answers(cli.load_results(experiment, ()), labels, **given)
+    return read_human_set(data or "", **given)
+
+
+def _of_people(graded: HumanSet, rating: str | None, by: str | None) -> CorrelatedColumns:
     if not graded.values:
-        raise DatasetError(f"{graded.name} has no scores of metrics; use mtrag or ragchecker")
+        raise DatasetError(
+            f"{graded.name} has no scores of metrics for the rated items; use ratings of an "
+            "experiment's answers, mtrag or ragchecker"
+        )
     return CorrelatedColumns(
         {name: list(column) for name, column in graded.values.items()},
         {rating or graded.question: [one.value for one in graded.items]},

@@ -1,37 +1,28 @@
-"""Answers with grades of people, in five public layouts, for the check of a judge."""
+"""Answers with grades of people from 0 to 1, for the check of a judge and of metrics."""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import statistics
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Final
+from typing import Final, Literal, TypeAlias
 
 from ragstone.components.judges.verdict import Item
-from ragstone.core.regular_files import check_regular
-from ragstone.data.readers.rows import json_document, json_rows
-from ragstone.errors import ConfigError, DatasetError, did_you_mean
-from ragstone.types import Message, Query
+from ragstone.data.readers.rated_layouts import read_rated
+from ragstone.data.readers.rated_set import RatedSet, RatedText
+from ragstone.data.readers.rating_scales import RatingScale
+from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.errors import DatasetError
 
-MTRAG_RATINGS: Final = ("faithfulness", "appropriateness", "naturalness", "completeness")
-MTRAG_METRICS: Final = {
-    "RL_F": "rl_f",
-    "RB_llm": "rb_llm",
-    "RB_agg": "rb_agg",
-    "Bert-KPrec": "Bert-KPrec",
-    "Bert-Rec": "Bert-Rec",
-    "ROUGE-L": "RougeL",
-    "not declined wrongly": "conditional_idk",
+Combined: TypeAlias = Literal["mean", "median"]
+COMBINE: Final[Mapping[Combined, Callable[[Sequence[float]], float]]] = {
+    "mean": statistics.fmean,
+    "median": statistics.median,
 }
-"""Metric -> its name in mtRAG's files."""
-_NQ_GRADES: Final = {
-    "def_correct_predictions": (1.0, "yes"),
-    "poss_correct_predictions": (0.5, ""),
-    "def_incorrect_predictions": (0.0, "no"),
-}
+"""How the values of several raters become one."""
+_MIDDLE: Final = 0.5
+_BINARY: Final = frozenset({0.0, _MIDDLE, 1.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +53,8 @@ class HumanSet:
     """The question that people answered."""
     values: Mapping[str, tuple[float | None, ...]]
     """Further values of the data, such as the scores of published metrics."""
+    rated: tuple[RatedItem, ...] = ()
+    """What each item is: query, system, setting, ...; empty for items made in Python."""
 
     def sample(self, limit: int, seed: int) -> HumanSet:
         """Return a random sample of at most `limit` items."""
@@ -70,186 +63,131 @@ class HumanSet:
         if limit >= len(self.items):
             return self
         drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
-        values = {name: tuple(column[i] for i in drawn) for name, column in self.values.items()}
-        return replace(self, items=tuple(self.items[i] for i in drawn), values=values)
+        return self._at(drawn)
+
+    def answered(self) -> HumanSet:
+        """Return the items that have an answer: no judge can grade a system's failure."""
+        return self._at([n for n, one in enumerate(self.items) if one.item.answer is not None])
+
+    def _at(self, places: Sequence[int]) -> HumanSet:
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in places),
+            values={name: tuple(column[i] for i in places) for name, column in self.values.items()},
+            rated=tuple(self.rated[i] for i in places) if self.rated else (),
+        )
 
 
-def read_human_set(written: str, **options: str) -> HumanSet:
-    """Return the graded answers of a folder.
+def read_human_set(
+    written: str,
+    *,
+    rating: str = "",
+    language: str = "",
+    scale: RatingScale | None = None,
+    combine: Combined = "mean",
+) -> HumanSet:
+    """Return the graded answers of a file or a folder in a published layout.
 
     Args:
-        written: a folder with the files of a layout, or `layout:folder`.
-        options: options of the layout: `language` for truthfulqa (en, es), `rating` for mtrag.
+        written: a file, a folder, or `layout:path`; see `read_rated`.
+        rating: the property, such as `faithfulness`; by default the first one of the layout.
+        language: language of truthfulqa's file in a folder, such as en or es.
+        scale: scale of the ratings; by default the one that the file declares or shows.
+        combine: how the values of several raters for an item become one.
 
     Raises:
-        ConfigError: the layout is unknown, or does not have an option.
-        DatasetError: a file is missing or malformed, or has no grades.
+        ConfigError: the layout or the property is unknown, or does not have an option.
+        DatasetError: a file is missing or malformed, has no grades, or has no answers.
     """
-    name, colon, path = written.partition(":")
-    if not colon:
-        name, path = _layout(Path(written)), written
-    if name not in LAYOUTS:
-        raise ConfigError(f"unknown layout {name!r}{did_you_mean(name, LAYOUTS)}")
-    try:
-        return LAYOUTS[name][1](Path(path), **options)
-    except TypeError as error:
-        raise ConfigError(f"{name} does not have the options {sorted(options)}") from error
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error}") from error
-    except (KeyError, ValueError, IndexError, csv.Error) as error:
-        raise DatasetError(f"{path} does not have the layout {name}: {error!r}") from error
-
-
-def read_truthfulqa(path: Path, language: str = "en") -> HumanSet:
-    """Read 300 model answers per language, judged true or not (TruthfulQA, multilingual)."""
-    file = path / f"human_judgements.{language}.csv"
-    if not file.exists():
-        raise DatasetError(f"there is no file {file}; the languages are en and es")
-    items = []
-    check_regular(file)
-    with file.open(encoding="utf-8", newline="") as rows:
-        for row in csv.DictReader(rows):
-            question, _, system = row["id"].partition("__")
-            gold = tuple(filter(None, row["correct_answers"].split("\n")))
-            answer = row["model_answer"].strip().removeprefix("A:").strip()
-            item = Item(Query(row["id"], row["question"], gold), answer)
-            true = row["truthfulness"].strip().casefold() == "yes"
-            items.append(_chosen(item, "yes" if true else "no", system, question))
-    return HumanSet("truthfulqa", tuple(items), "equivalence", "is the answer true?", {})
-
-
-def read_begin(path: Path) -> HumanSet:
-    """Read responses that people call fully attributable to their knowledge or not (BEGIN dev)."""
-    items = []
-    for name in ("wow", "cmu"):
-        file = path / f"begin_dev_{name}.tsv.gz"
-        check_regular(file)
-        with gzip.open(file, "rt", encoding="utf-8", newline="") as rows:
-            reader = csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE)
-            for number, row in enumerate(reader):
-                query = Query(f"{name}-{number}", row["message"], labels={"source": name})
-                item = Item(query, row["response"], (row["knowledge"],))
-                label = "yes" if row["begin_label"] == "Fully attributable" else "no"
-                items.append(_chosen(item, label, row["model_name"], row["knowledge"]))
-    question = "does the knowledge bear out all of the response?"
-    return HumanSet("begin", tuple(items), "RL_F", question, {})
-
-
-def read_ragchecker(path: Path) -> HumanSet:
-    """Read pairs of answers with two people's preferences, -2 to 2 (RAGChecker's meta-evaluation).
-
-    The answer is model 2's, the other one is model 1's; `values` has RAGChecker's difference.
-    """
-    own = {row["instance_id"]: row for row in json_document(path / "baseline_ragchecker.json.gz")}
-    found: dict[int, list[dict[str, Any]]] = {}
-    for row in json_document(path / "human_labeled_data.json.gz"):
-        found.setdefault(row["instance_id"], []).append(row)
-    items, differences = [], []
-    for number, rows in found.items():
-        first = rows[0]
-        query = Query(
-            f"{number}", first["query"], (first["gt_answer"],), labels={"domain": first["dataset"]}
-        )
-        item = Item(query, first["model2"]["response"], other=first["model1"]["response"])
-        raters = tuple((row["overall_label"] + 2) / 4 for row in rows)
-        mean = statistics.fmean(raters)
-        label = "tie" if mean == 0.5 else "win" if mean > 0.5 else "loss"  # noqa: PLR2004 - the middle of the scale
-        system, other = (first[one]["model_name"] for one in ("model2", "model1"))
-        items.append(Labelled(item, mean, label, raters, f"{system} / {other}", first["query"]))
-        one, two = (own[number][m]["ragchecker"]["overall_label"] for m in ("model1", "model2"))
-        differences.append(two - one)
-    values = {"RAGChecker": tuple(differences)}
-    return HumanSet("ragchecker", tuple(items), "pairwise", "which answer is better?", values)
-
-
-def read_nq_open(path: Path) -> HumanSet:
-    """Read predictions that people called right or wrong (EfficientQA dev, full release)."""
-    items = []
-    files = [path] if path.is_file() else sorted(path.glob("*efficientqa*.jsonl*"))
-    for file in files:
-        for number, row in json_rows(file):
-            for field, (value, label) in _NQ_GRADES.items():
-                for place, answer in enumerate(row.get(field) or ()):
-                    query_id, gold = f"{number}-{field}-{place}", tuple(row["answer"])
-                    item = Item(Query(query_id, row["question"], gold), answer)
-                    items.append(Labelled(item, value, label, cluster=str(number)))
-    if not items:
+    rated = read_rated(written, language=language)
+    if not rated.texts:
         raise DatasetError(
-            f"{path} has no verdicts of people: none of its lines has the fields "
-            f"{', '.join(_NQ_GRADES)}; use the full release of EfficientQA dev"
+            f"{written} has ratings without the rated answers; give the experiment that has them, "
+            "and these ratings with --labels"
         )
-    return HumanSet("nq_open", tuple(items), "equivalence", "is the prediction right?", {})
+    return human_set(rated, rating, scale=scale, combine=combine)
 
 
-def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
-    """Read mtRAG's human evaluations: 159 tasks, three answers each, two or three raters.
+def human_set(
+    rated: RatedSet,
+    rating: str = "",
+    *,
+    scale: RatingScale | None = None,
+    combine: Combined = "mean",
+) -> HumanSet:
+    """Return the graded answers of one property of a rated set whose texts are known.
 
-    `rating` is one of `MTRAG_RATINGS` or "win-rate".
+    Values are mapped to 0 to 1 by their scale. If people chose between yes and no, or rated 0 or 1,
+    the label is yes for a value above 0.5 and no for one below; of pairs it is win, tie or loss;
+    of other words it is the one that more than half of the raters chose.
+
+    Raises:
+        ConfigError: the property is unknown, or its scale is.
+        DatasetError: a rating is outside of the scale.
     """
-    file = next(path.rglob("reference_subset_with_human_evaluations.json.gz"), None)
-    if file is None:
-        raise DatasetError(f"{path} has no reference_subset_with_human_evaluations.json.gz")
-    allowed = (*MTRAG_RATINGS, "win-rate")
-    if rating not in allowed:
-        raise ConfigError(f"unknown rating {rating!r}{did_you_mean(rating, allowed)}")
-    document = json_document(file)
-    tasks = {task["task_id"]: task for task in document["tasks"]}
-    texts = {one["document_id"]: one["text"] for one in document["documents"]}
-    rated = [row for row in document["evaluations"] if row["annotations"].get(rating)]
-    items = [_mtrag_item(row, tasks[row["task_id"]], texts, rating) for row in rated]
-    columns = {
-        name: tuple(_stored(row, field) for row in rated) for name, field in MTRAG_METRICS.items()
-    }
-    judge = "RL_F" if rating == "faithfulness" else "RB_llm"
-    return HumanSet("mtrag", tuple(items), judge, f"people's {rating}", columns)
-
-
-def _mtrag_item(
-    row: Mapping[str, Any], task: Mapping[str, Any], texts: Mapping[str, str], rating: str
-) -> Labelled:
-    *before, last = task["input"]
-    conversation = row["task_id"].partition("<::>")[0]
-    query = Query(
-        row["task_id"],
-        last["text"],
-        tuple(target["text"] for target in task["targets"]),
-        tuple(Message(one["speaker"], one["text"]) for one in before),
-        labels={
-            "answerability": task["Answerability"][0],
-            "conversation": conversation,
-            "collection": task["Collection"],
+    name = rated.chosen(rating)
+    scale = rated.scale_of(name, scale)
+    given: dict[RatedItem, list[HumanRating]] = {}
+    for one in rated.ratings:
+        if one.property == name and one.item in rated.texts:
+            given.setdefault(one.item, []).append(one)
+    kind = _kind(scale, given)
+    items = []
+    for item, ratings in given.items():
+        raters = tuple(scale.share(one.value) for one in ratings)
+        value = COMBINE[combine](raters)
+        label = _label(kind, value, [one.value for one in ratings])
+        system = f"{item.system} / {item.against}" if item.against else item.system
+        cluster = rated.clusters.get(item.query_id, item.query_id)
+        judged = _item(rated.texts[item])
+        items.append(Labelled(judged, value, label, raters, system, cluster))
+    return HumanSet(
+        rated.name,
+        tuple(items),
+        rated.judges.get(name) or _JUDGES[kind],
+        rated.questions.get(name) or f"people's {name}",
+        {
+            metric: tuple(map(values.get, given))
+            for metric, values in rated.metrics.items()
+            if not values.keys().isdisjoint(given)
         },
+        tuple(given),
     )
-    shown = tuple(texts[c["document_id"]] for c in task["contexts"] if c["document_id"] in texts)
-    given = [float(one["value"]) for one in row["annotations"][rating].values()]
-    raters = tuple(v / 100 if rating == "win-rate" else (v - 1) / 3 for v in given)
-    item = Item(query, row["model_response"], shown)
-    return Labelled(item, statistics.fmean(raters), "", raters, row["model_id"], conversation)
 
 
-def _stored(row: Mapping[str, Any], field: str) -> float | None:
-    stored = list(row["annotations"].get(field, {}).values())
-    return float(stored[0]["value"]) if stored else None
-
-
-def _chosen(item: Item, label: str, system: str, cluster: str) -> Labelled:
-    value = float(label == "yes")
-    return Labelled(item, value, label, (value,), system, cluster)
-
-
-def _layout(path: Path) -> str:
-    for name, (pattern, _) in LAYOUTS.items():
-        if path.is_dir() and next(path.glob(pattern), None) is not None:
-            return name
-    known = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in LAYOUTS.items())
-    raise DatasetError(f"{path} has none of the known graded sets: {known}")
-
-
-LAYOUTS: Final[Mapping[str, tuple[str, Callable[..., HumanSet]]]] = {
-    "truthfulqa": ("human_judgements.*.csv", read_truthfulqa),
-    "ragchecker": ("human_labeled_data.json.gz", read_ragchecker),
-    "begin": ("begin_dev_*.tsv.gz", read_begin),
-    "nq_open": ("*efficientqa*.jsonl*", read_nq_open),
-    "mtrag": ("**/reference_subset_with_human_evaluations.json.gz", read_mtrag),
+_Kind: TypeAlias = Literal["pair", "passage", "binary", "words", "numbers"]
+_JUDGES: Final[Mapping[_Kind, str]] = {
+    "pair": "pairwise",
+    "passage": "context-relevance",
+    "binary": "equivalence",
+    "words": "choices",
+    "numbers": "RB_llm",
 }
-"""Layout -> pattern of a file of the layout, and its reader."""
+"""Kind of ratings -> a judge with that kind of verdict."""
+
+
+def _kind(scale: RatingScale, given: Mapping[RatedItem, Sequence[HumanRating]]) -> _Kind:
+    if any(item.against for item in given):
+        return "pair"
+    if any(item.passage_id for item in given):
+        return "passage"
+    if scale.words:
+        return "binary" if scale.words == ("no", "yes") else "words"
+    values = {one.value for ratings in given.values() for one in ratings}
+    return "binary" if scale == RatingScale() and values <= _BINARY else "numbers"
+
+
+def _label(kind: _Kind, value: float, given: Sequence[float | str]) -> str:
+    """Return people's verdict in words; "" if there is none."""
+    side = (value > _MIDDLE) - (value < _MIDDLE)
+    if kind == "pair":
+        return {1: "win", 0: "tie", -1: "loss"}[side]
+    texts = [one.casefold() for one in given if isinstance(one, str)]
+    if kind == "binary" or (texts and {"no", "yes"} >= set(texts)):
+        return {1: "yes", 0: "", -1: "no"}[side]
+    word, count = Counter(texts).most_common(1)[0] if texts else ("", 0)
+    return word if 2 * count > len(given) else ""
+
+
+def _item(text: RatedText) -> Item:
+    return Item(text.query, text.answer, text.passages, text.other, text.problem)

@@ -168,7 +168,7 @@ def check_verdicts(
         not_asked=len(data.items) - len(asked) - lost,
         calls_failed=lost,
         read_at_once=proportion(sum(v.read_at_once for v in judged), len(asked)),
-        unscored=Counter(_cause(v.reason) for v in judged if v.value is None),
+        unscored=dict(Counter(_cause(v.reason) for v in judged if v.value is None)),
         repeatable=repeatable,
         order_consistent=_share([not v.reason.startswith(ORDER_DEPENDENT) for v in paired]),
         first_preferred=fmean(v.parts[_FIRST] for v in paired) if paired else None,

@@ -1,36 +1,39 @@
-"""People's ratings, property by property: agreement of the raters, and means of the systems."""
+"""People's ratings, property by property: agreement of the raters, means, win rates, harmonic mean.
+
+mtRAG (Katsis et al., 2025) reports each property as the mean over answers of the raters' median,
+"All" as the harmonic mean of four properties (Table 6), and agreement as in its appendix E.
+"""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from ragstone.data.readers.inspector_raget import read_inspection
-from ragstone.data.readers.ratings import HumanRating, RatedItem, read_ratings
-from ragstone.data.readers.rows import has_end
-from ragstone.errors import DatasetError
+from ragstone.data.readers.inspector_raget import AnswerRating
+from ragstone.data.readers.rated_inspection import MTRAG_RATINGS
+from ragstone.data.readers.rating_scales import RatingScale
+from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.errors import ConfigError, did_you_mean
+from ragstone.evaluation.human_grades import COMBINE, Combined
 from ragstone.statistics.agreement import (
     absolute_agreement,
     cohen_kappa,
     high_agreement,
     krippendorff_alpha,
+    percentage_agreement,
 )
-from ragstone.statistics.human_ratings import Preference, win_rates
+from ragstone.statistics.human_ratings import Preference, preferences_of, win_rates
 from ragstone.statistics.resampling import Coefficient
-from ragstone.statistics.summary import Summary, summarise
+from ragstone.statistics.summary import Summary, clusters_of, summarise
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
-Combined: TypeAlias = Literal["mean", "median"]
-_ALGORITHMS: Final = frozenset({"system", "composite"})
-"""Raters of InspectorRAGet's files that are no people."""
-_COMBINE: Final[Mapping[Combined, Callable[[Sequence[float]], float]]] = {
-    "mean": statistics.fmean,
-    "median": statistics.median,
-}
+Clusters: TypeAlias = Mapping[str, str]
+"""Query id -> its conversation or document."""
+FANC: Final = MTRAG_RATINGS
+"""The properties whose harmonic mean mtRAG's Table 6 calls All."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,44 +57,25 @@ class RatedProperty:
     level: Level
     """`nominal` if a value is a text."""
     alpha: Coefficient
-    """Krippendorff's alpha, with its interval over queries."""
+    """Krippendorff's alpha, with its interval over conversations or queries."""
     pairwise: tuple[RaterPair, ...]
+    equal_pairs: Summary
+    """Mean over items of the share of pairs of raters with equal ratings."""
     absolute: Summary
     """Share of the items with equal ratings."""
     high: Summary | None
     """Share of the items with absolute or high agreement, as in mtRAG; None for texts."""
     systems: Mapping[str, Summary]
-    """System -> mean over items of the raters' combined value, or its win rate; {} for texts."""
+    """System -> mean over items of the raters' combined value, or its win rate if pairs were rated.
 
-
-def read_rating_files(paths: Sequence[Path]) -> list[HumanRating]:
-    """Return the ratings of some files: JSON lines of ratings, or InspectorRAGet's JSON.
-
-    Raises:
-        DatasetError: a file is malformed, or two files have a rating of one rater for one item.
+    Of texts with a known order, such as no and yes, it is the mean place from 0 to 1; else {}.
     """
-    found: dict[tuple[RatedItem, str, str], Path] = {}
-    ratings: list[HumanRating] = []
-    for path in paths:
-        for one in read_ratings(path) if not has_end(path, ".json") else _inspected(path):
-            key = (one.item, one.property, one.rater)
-            if key in found:
-                raise DatasetError(
-                    f"{path}: a second rating of {one.property!r} by {one.rater!r} for query "
-                    f"{one.item.query_id!r}; the first is in {found[key]}",
-                    path=path,
-                )
-            found[key] = path
-            ratings.append(one)
-    return ratings
+    win_rates: Mapping[str, Summary]
+    """System -> share of comparisons won: rated pairs, or one rater's numbers for two systems.
 
-
-def _inspected(path: Path) -> Iterator[HumanRating]:
-    """Yield people's ratings of an InspectorRAGet file."""
-    for one in read_inspection(path).ratings:
-        if one.rater not in _ALGORITHMS:
-            item = RatedItem(one.query_id, one.system)
-            yield HumanRating(item, one.metric, one.rater, one.value)
+    A tie is half a win. If the values are shares of comparisons already, it is their mean over
+    answers of the mean over raters. {} if no rater compared two systems.
+    """
 
 
 def rated_properties(
@@ -99,14 +83,20 @@ def rated_properties(
     *,
     combine: Combined = "median",
     level: Literal["ordinal", "interval"] = "interval",
+    clusters: Clusters | None = None,
+    scales: Mapping[str, RatingScale] | None = None,
+    shares: frozenset[str] = frozenset(),
     seed: int = 0,
 ) -> dict[str, RatedProperty]:
-    """Return property -> agreement of its raters and means of its systems.
+    """Return property -> agreement of its raters, means and win rates of its systems.
 
     Args:
-        ratings: as `read_rating_files` returns them.
+        ratings: people's ratings.
         combine: how the values of several raters for an answer become one.
         level: level of measurement of numbers, for alpha.
+        clusters: conversations or documents, over which intervals are; by default over queries.
+        scales: property -> scale; needed for the means of texts, and for `shares`.
+        shares: properties whose values are shares of comparisons, such as mtRAG's win rate.
         seed: seed of the resampled intervals.
 
     >>> item = RatedItem("q", "s")
@@ -117,68 +107,202 @@ def rated_properties(
     found: dict[str, list[HumanRating]] = {}
     for one in ratings:
         found.setdefault(one.property, []).append(one)
-    return {name: _property(of, combine, level, seed) for name, of in found.items()}
+    how = _How(combine, level, clusters or {}, scales or {}, shares, seed)
+    return {name: _property(of, how) for name, of in found.items()}
 
 
-def _property(
-    ratings: Sequence[HumanRating], combine: Combined, numbers: Level, seed: int
-) -> RatedProperty:
-    items: dict[RatedItem, dict[str, float | str]] = {}
-    for one in ratings:
-        items.setdefault(one.item, {})[one.rater] = one.value
+@dataclass(frozen=True, slots=True)
+class _How:
+    combine: Combined
+    level: Level
+    clusters: Clusters
+    scales: Mapping[str, RatingScale] = field(default_factory=dict)
+    shares: frozenset[str] = frozenset()
+    seed: int = 0
+
+    def names(self, items: Mapping[RatedItem, object]) -> list[object]:
+        """Return the cluster of each item."""
+        ids = [item.query_id for item in items]
+        return list(clusters_of(ids, self.clusters) or ids)
+
+
+_Values: TypeAlias = Mapping[RatedItem, Mapping[str, float | str]]
+"""Item -> rater -> value."""
+
+
+def _property(ratings: Sequence[HumanRating], how: _How) -> RatedProperty:
+    items = _by_item(ratings)
     given = [list(values.values()) for values in items.values()]
-    clusters = [item.query_id for item in items]
+    names = how.names(items)
     is_text = any(isinstance(one.value, str) for one in ratings)
-    level: Level = "nominal" if is_text else numbers
+    level: Level = "nominal" if is_text else how.level
     raters = tuple(dict.fromkeys(one.rater for one in ratings))
     return RatedProperty(
         n=len(items),
         ratings=len(ratings),
         raters=raters,
         level=level,
-        alpha=krippendorff_alpha(given, level=level, clusters=clusters, seed=seed),
-        pairwise=tuple(_pairs(items, raters, level, seed)),
-        absolute=absolute_agreement(given, clusters=clusters),
-        high=None if is_text else high_agreement(given, clusters=clusters),
-        systems=_systems(ratings, items, combine),
+        alpha=krippendorff_alpha(given, level=level, clusters=names, seed=how.seed),
+        pairwise=tuple(_pairs(items, raters, level, how)),
+        equal_pairs=percentage_agreement(given, clusters=names),
+        absolute=absolute_agreement(given, clusters=names),
+        high=None if is_text else high_agreement(given, clusters=names),
+        systems=_systems(ratings, items, how),
+        win_rates=_win_rates(ratings, items, how),
     )
 
 
-def _pairs(
-    items: Mapping[RatedItem, Mapping[str, float | str]],
-    raters: Sequence[str],
-    level: Level,
-    seed: int,
-) -> Iterator[RaterPair]:
+def _by_item(ratings: Sequence[HumanRating]) -> dict[RatedItem, dict[str, float | str]]:
+    items: dict[RatedItem, dict[str, float | str]] = {}
+    for one in ratings:
+        items.setdefault(one.item, {})[one.rater] = one.value
+    return items
+
+
+def _pairs(items: _Values, raters: Sequence[str], level: Level, how: _How) -> Iterator[RaterPair]:
     """Yield the kappa of each pair of raters with a common item."""
     weights: Literal["none", "quadratic"] = "none" if level == "nominal" else "quadratic"
     for a, b in combinations(raters, 2):
         both = {item: of for item, of in items.items() if a in of and b in of}
         if both:
             first, second = ([of[rater] for of in both.values()] for rater in (a, b))
-            clusters = [item.query_id for item in both]
-            kappa = cohen_kappa(first, second, weights=weights, clusters=clusters, seed=seed)
+            names = how.names(both)
+            kappa = cohen_kappa(first, second, weights=weights, clusters=names, seed=how.seed)
             yield RaterPair(a, b, kappa)
 
 
-def _systems(
-    ratings: Sequence[HumanRating],
-    items: Mapping[RatedItem, Mapping[str, float | str]],
-    combine: Combined,
-) -> dict[str, Summary]:
+def _systems(ratings: Sequence[HumanRating], items: _Values, how: _How) -> dict[str, Summary]:
     """Return the mean of each system, or its win rate if pairs were rated."""
     if all(item.against for item in items):
-        return win_rates(_preference(one) for one in ratings)
-    held: dict[str, tuple[list[str], list[float]]] = {}
+        return win_rates(preferences(ratings), how.clusters)
+    scale = how.scales.get(ratings[0].property)
+    named = _system_names(items)
+    held: dict[str, dict[RatedItem, float]] = {}
     for item, of in items.items():
-        values = [value for value in of.values() if not isinstance(value, str)]
-        if item.system and values:
-            ids, means = held.setdefault(item.system, ([], []))
-            ids.append(item.query_id)
-            means.append(_COMBINE[combine](values))
-    return {system: summarise(means, clusters=ids) for system, (ids, means) in held.items()}
+        values = [_number(value, scale) for value in of.values()]
+        known = [value for value in values if value is not None]
+        if named[item] and known and not item.against:
+            held.setdefault(named[item], {})[item] = COMBINE[how.combine](known)
+    return {name: _mean(values, how) for name, values in held.items()}
+
+
+def _win_rates(ratings: Sequence[HumanRating], items: _Values, how: _How) -> Mapping[str, Summary]:
+    name = ratings[0].property
+    if name not in how.shares:
+        return win_rates(preferences(ratings), how.clusters)
+    scale = how.scales[name]
+    given = {item: {r: scale.share(v) for r, v in of.items()} for item, of in items.items()}
+    return _systems(ratings, given, replace(how, combine="mean"))
+
+
+def _number(value: float | str, scale: RatingScale | None) -> float | None:
+    if not isinstance(value, str):
+        return value
+    return scale.share(value) if scale is not None and scale.words else None
+
+
+def _mean(values: Mapping[RatedItem, float], how: _How, not_applicable: int = 0) -> Summary:
+    return summarise(
+        list(values.values()),
+        clusters=how.names(values),
+        not_applicable=not_applicable,
+        bounds=None,
+    )
+
+
+def _system_names(items: Mapping[RatedItem, object]) -> dict[RatedItem, str]:
+    """Return the system of each item, with its setting if several settings are rated."""
+    several = len({item.setting for item in items}) > 1
+    return {
+        item: f"{item.system} ({item.setting})" if several and item.setting else item.system
+        for item in items
+    }
+
+
+def preferences(ratings: Sequence[HumanRating]) -> list[Preference]:
+    """Return who of two systems was preferred: rated pairs, or numbers of one rater for a query.
+
+    The value of a pair is a, b or tie, or a number: above 0 if the answer of `system` is better,
+    below 0 if that of `against` is. Equal numbers for two systems are a tie.
+
+    >>> pair = RatedItem("q", "s", against="t")
+    >>> [one.winner for one in preferences([HumanRating(pair, "overall", "ann", "b")])]
+    ['t']
+    """
+    names = _system_names({one.item: None for one in ratings})
+    pairs = [one for one in ratings if one.item.against]
+    single = [
+        AnswerRating(one.item.query_id, names[one.item], one.property, one.rater, one.value)
+        for one in ratings
+        if names[one.item] and not (one.item.against or one.item.passage_id or one.item.part)
+        if not isinstance(one.value, str)
+    ]
+    compared = (preferences_of(single, name) for name in dict.fromkeys(x.metric for x in single))
+    return [*map(_preference, pairs), *(one for of in compared for one in of)]
 
 
 def _preference(one: HumanRating) -> Preference:
-    winner = {"a": one.item.system, "b": one.item.against}.get(str(one.value), "")
-    return Preference(one.item.query_id, one.rater, one.item.system, one.item.against, winner)
+    item, value = one.item, one.value
+    if not isinstance(value, str):
+        value = "a" if value > 0 else "b" if value < 0 else "tie"
+    winner = {"a": item.system, "b": item.against}.get(value, "")
+    return Preference(item.query_id, one.rater, item.system, item.against, winner)
+
+
+def together(
+    ratings: Sequence[HumanRating],
+    properties: Sequence[str] = (),
+    *,
+    combine: Combined = "median",
+    clusters: Clusters | None = None,
+) -> tuple[tuple[str, ...], dict[str, Summary]]:
+    """Return properties, and system -> mean over answers of their harmonic mean ("All").
+
+    The harmonic mean is that of the values that one rater gave an answer. Those of several raters
+    are combined as any other rating: this gives the All of mtRAG's Table 6.
+
+    Args:
+        ratings: people's ratings.
+        properties: the properties; by default the four of mtRAG if all of them are rated.
+        combine: how the values of several raters for an answer become one.
+        clusters: as for `rated_properties`.
+
+    An answer that no rater rated by all properties is not applicable. Without properties, there
+    are no means.
+
+    Raises:
+        ConfigError: a property is unknown, or has a value that is a text or below 0.
+
+    >>> item = RatedItem("q", "s")
+    >>> given = [HumanRating(item, name, "ann", value) for name, value in (("f", 2), ("c", 4))]
+    >>> round(together(given, ["f", "c"])[1]["s"].mean, 3)
+    2.667
+    """
+    known = dict.fromkeys(one.property for one in ratings)
+    names = tuple(properties) or (FANC if known.keys() >= set(FANC) else ())
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"no ratings of the property {name!r}{did_you_mean(name, known)}")
+    values: dict[RatedItem, dict[str, dict[str, float]]] = {}
+    for one in ratings:
+        if one.property in names:
+            if isinstance(one.value, str) or one.value < 0:
+                raise ConfigError(
+                    f"{one.where()}: {one.value!r} of {one.property!r} has no harmonic mean, which "
+                    "numbers of 0 or more have"
+                )
+            values.setdefault(one.item, {}).setdefault(one.rater, {})[one.property] = one.value
+    how = _How(combine, "interval", clusters or {})
+    systems = _system_names(values)
+    held: dict[str, dict[RatedItem, float]] = {}
+    incomplete: dict[str, int] = {}
+    for item, of in values.items():
+        whole = [
+            statistics.harmonic_mean(list(v.values())) for v in of.values() if len(v) == len(names)
+        ]
+        if not whole:
+            incomplete[systems[item]] = incomplete.get(systems[item], 0) + 1
+        elif systems[item]:
+            held.setdefault(systems[item], {})[item] = COMBINE[combine](whole)
+    means = {name: _mean(of, how, incomplete.get(name, 0)) for name, of in held.items()}
+    return names, means

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from ragstone.data.readers.rows import FieldError, json_rows, reading, show
 from ragstone.errors import DatasetError, UnknownMetric, did_you_mean
+from ragstone.evaluation.human_grades import HumanSet
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
@@ -52,21 +51,18 @@ def _calibrated(trial: TrialResults, metric: str, labels: Labels) -> CalibratedT
     return CalibratedTrial(trial.system, trial.setting, found)
 
 
-def read_labels(path: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Read human labels: JSON lines with query_id, system, setting and value (0 to 1)."""
+def labels_of(graded: HumanSet) -> Labels:
+    """Return people's values of rated answers, by trial and query.
+
+    Raises `DatasetError` if pairs or passages were rated.
+    """
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for number, row in json_rows(path):
-        with reading(path, number):
-            query_id = row.take_text("query_id")
-            system, setting = row.take_text("system"), row.take_text("setting")
-            value = row.get("value")
-            if type(value) is bool or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise FieldError(f"'value' must be from 0 to 1, found {show(value)}")
-            labels = found.setdefault((system, setting), {})
-            if query_id in labels:
-                raise FieldError(
-                    f"query {query_id!r} of {system!r} under {setting!r} is labelled twice; give "
-                    "the mean of several people as one value"
-                )
-            labels[query_id] = value
+    for item, one in zip(graded.rated, graded.items, strict=True):
+        if item.against or item.passage_id:
+            what = "pairs of answers" if item.against else "passages"
+            raise DatasetError(
+                f"{graded.name}: the ratings are of {what}; a mean is calibrated by ratings of "
+                "answers"
+            )
+        found.setdefault((item.system, item.setting), {})[item.query_id] = one.value
     return found

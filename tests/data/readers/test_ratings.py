@@ -64,5 +64,24 @@ def test_bad_lines_are_named(tmp_path: Path, changed: dict[str, Any], problem: s
 
 def test_a_rater_has_one_rating_per_item(tmp_path: Path) -> None:
     """The second one is refused with the line of the first."""
-    with pytest.raises(DatasetError, match=r"line 2.*second rating by 'ann'.*line 1"):
+    with pytest.raises(DatasetError, match=r"line 2.*second rating of 'fluency' by 'ann'.*line 1"):
         read_ratings(written(tmp_path, ROW, {**ROW, "value": 3}))
+
+
+def test_the_short_form_of_labels(tmp_path: Path) -> None:
+    """Without rater and property, a line is a label of an answer from 0 to 1."""
+    short = {"query_id": "q", "system": "s", "setting": "gold", "value": 0.5}
+    path = written(tmp_path, short)
+
+    (one,) = read_ratings(path, short=True)
+    assert (one.property, one.rater, one.value) == ("label", "people", 0.5)
+    with pytest.raises(DatasetError, match="'rater' is missing"):
+        read_ratings(path)
+
+
+def test_an_error_of_a_rating_has_its_file_and_line(tmp_path: Path) -> None:
+    """Without a line, it has its query and system."""
+    (one,) = read_ratings(written(tmp_path, ROW))
+
+    assert str(one.error("bad")).endswith("ratings.jsonl, line 1: bad")
+    assert HumanRating(RatedItem("q", "s"), "p", "a", 1).where() == "ratings, query 'q' of 's'"

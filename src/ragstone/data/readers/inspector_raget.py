@@ -23,7 +23,7 @@ from ragstone.data.readers.rows import FieldError, Row, json_document, show, wit
 from ragstone.data.table_builder import qrels
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import DatasetError
-from ragstone.types import Context, Prediction, Score, Status
+from ragstone.types import Context, Prediction, Query, Score, Status
 
 _PARTS: Final = ("models", "metrics", "tasks", "evaluations")
 
@@ -66,9 +66,18 @@ class Inspection:
         return {str(m["name"]): str(m["author"]) for m in self.document["metrics"]}
 
     @cached_property
+    def _turns(self) -> list[Turn]:
+        return [_turn(task) for task in self.document["tasks"]]
+
+    @cached_property
+    def queries(self) -> dict[str, Query]:
+        """Task id -> the task as a query."""
+        return {turn.query.query_id: turn.query for turn in self._turns}
+
+    @cached_property
     def dataset(self) -> Dataset:
         """The tasks as queries, the documents as corpus, the tasks' contexts as gold passages."""
-        turns = [_turn(task) for task in self.document["tasks"]]
+        turns = self._turns
         passages = [passage_of(row) for row in self.document.get("documents") or ()]
         known, judged = {passage.passage_id for passage in passages}, qrels()
         for turn, task in zip(turns, self.document["tasks"], strict=True):

@@ -5,13 +5,17 @@
 
 `value` is a number or a text; texts are nominal. `system` and `setting` name the answer that is
 rated, `against` the other system of a pair (with the value a, b or tie), `passage_id` a passage and
-`part` a claim, a nugget or a span. `time` is when it was rated. `shown` says if a suggestion was
-shown to the rater: before, after or never. Each rater has one rating per property and item.
+`part` a claim, a nugget or a span. `time` is when it was rated. `shown` is before, after or never:
+if a suggestion was shown to the rater. Each rater has one rating per property and item.
+
+Labels for the calibration of a judge may leave out `rater` and `property` (the short form). They
+are the values of one rater, from 0 to 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -27,6 +31,9 @@ FIELDS: Final = (
 """The fields of a rating."""
 _SHOWN: Final = ("", "before", "after", "never")
 _PAIR: Final = ("a", "b", "tie")
+SHORT: Final = "label"
+"""The property of the short form, whose rater is "people"."""
+_NAMED: Final = ("rater", "property")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,43 +59,64 @@ class HumanRating:
     time: str = ""
     shown: Shown = ""
     line: int = 0
-    """The line of the file."""
+    """The line of the file; 0 in files of other forms."""
+    path: Path | None = field(default=None, compare=False, repr=False)
+
+    def where(self) -> str:
+        """Return the file with the line, or with the query and the system."""
+        of = f" of {self.item.system!r}" if self.item.system else ""
+        place = f"line {self.line}" if self.line else f"query {self.item.query_id!r}{of}"
+        return f"{self.path or 'ratings'}, {place}"
+
+    def error(self, problem: str) -> DatasetError:
+        """Return the error of a rating, with its file and line."""
+        return DatasetError(f"{self.where()}: {problem}", path=self.path, line=self.line or None)
 
 
-def read_ratings(path: Path, only: str = "") -> list[HumanRating]:
+def read_ratings(path: Path, only: str = "", *, short: bool = False) -> list[HumanRating]:
     """Return the ratings of a file, in order.
 
     Args:
         path: the file, plain or `.gz`.
         only: only the ratings of this property.
+        short: whether lines may have the short form.
 
     Raises:
         DatasetError: a malformed line, a second rating of one rater for an item, or no rating;
             it names file, line and value.
     """
-    found: dict[tuple[RatedItem, str, str], HumanRating] = {}
-    properties: dict[str, None] = {}
+    found: list[HumanRating] = []
     for number, row in json_rows(path):
         with reading(path, number):
-            rating = _read(row, number)
-            properties[rating.property] = None
-            key = (rating.item, rating.property, rating.rater)
-            if key in found:
-                raise FieldError(
-                    f"a second rating by {rating.rater!r} for query {rating.item.query_id!r} "
-                    f"(the first is in line {found[key].line}); keep one of the two"
-                )
-        if only in ("", rating.property):
-            found[key] = rating
-    if not found:
+            found.append(_read(path, row, number, short=short))
+    check_unique(found)
+    chosen = [one for one in found if only in ("", one.property)]
+    if not chosen:
+        properties = dict.fromkeys(one.property for one in found)
         has = f"it has {', '.join(map(repr, properties))}" if properties else "it has no line"
         wanted = f"ratings of the property {only!r}" if only else "ratings"
         raise DatasetError(f"{path} has no {wanted}; {has}", path=path)
-    return list(found.values())
+    return chosen
 
 
-def _read(row: Row, number: int) -> HumanRating:
+def check_unique(ratings: Iterable[HumanRating]) -> None:
+    """Raise `DatasetError` if a rater has two ratings of one property for an item."""
+    found: dict[tuple[RatedItem, str, str], HumanRating] = {}
+    for one in ratings:
+        before = found.setdefault((one.item, one.property, one.rater), one)
+        if before is not one:
+            by = f"a second rating of {one.property!r} by {one.rater!r}"
+            raise one.error(
+                f"{by} for query {one.item.query_id!r}; the first is in {before.where()}; keep one "
+                "of the two"
+            )
+
+
+def _read(path: Path, row: Row, number: int, *, short: bool) -> HumanRating:
     check_names(row, FIELDS)
+    if short and not row.keys() & set(_NAMED):
+        _check_short(row)
+        row |= {"rater": "people", "property": SHORT}
     item = RatedItem(
         row.take_text("query_id"),
         *(_text(row, name) for name in ("system", "setting", "against", "passage_id", "part")),
@@ -102,7 +130,19 @@ def _read(row: Row, number: int) -> HumanRating:
     if shown not in _SHOWN:
         raise FieldError(f"'shown' must be before, after or never, found {show(shown)}")
     rater, name = row.take_text("rater"), row.take_text("property")
-    return HumanRating(item, name, rater, value, _text(row, "time"), shown, number)
+    return HumanRating(item, name, rater, value, _text(row, "time"), shown, number, path)
+
+
+def _check_short(row: Row) -> None:
+    """Raise `FieldError` unless a line without rater and property is a label of an answer."""
+    value = row.get("value")
+    for name in ("system", "setting"):
+        Row(row).take_text(name)
+    if type(value) is bool or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise FieldError(
+            f"'value' must be from 0 to 1, found {show(value)}; ratings on another scale have the "
+            "fields 'rater' and 'property'"
+        )
 
 
 def _text(row: Row, name: str) -> str:

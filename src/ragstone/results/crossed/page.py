@@ -44,9 +44,10 @@ def render_crossed(report: CrossedReport) -> str:
     """Return the HTML of the page."""
     name = "Effects" if isinstance(report, EffectsReport) else "Sensitivity"
     page = chart_page(
-        "crossed",
+        "tables",
         kind_of_page=name,
-        report=report,
+        heading=f"{name} of {report.scores.metric}",
+        notes=report.notes,
         charts=dict(_charts(report)),
         tables=[p if isinstance(p, str) else p.without_plot() for p in report.tables()],
     )

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from ragstone.core import limits
+from ragstone.data.readers.rated_inspection import MTRAG_RATINGS
 from ragstone.errors import ConfigError
-from ragstone.evaluation.human_grades import MTRAG_RATINGS, HumanSet, read_human_set
+from ragstone.evaluation.human_grades import HumanSet, read_human_set
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.parts import Spec
 from ragstone.results.plots.request import PlotRequest
 from ragstone.results.wording import ABSENT
 from ragstone.statistics.metric_correlations import correlations, inverse_frequency
 
-_ANSWERABLE: Final = ("ANSWERABLE", "PARTIAL")
+_ANSWERABLE: Final = ("answerable", "partial")
 _REFERENCE: Final = "reference"
 """The answers of people, which the metrics are computed from."""
 

@@ -1,4 +1,4 @@
-// Starts the page of effects or of sensitivity.
+// Starts a page of charts and tables: effects, sensitivity, ratings.
 "use strict";
 
 ragstone.startTheme();
