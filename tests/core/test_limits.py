@@ -32,7 +32,7 @@ from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, Reply, Ret
 from ragstone.calls.scheduler import Engine
 from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts, _cut, _findings
-from ragstone.cli.judge import read_judge
+from ragstone.cli.read_judge import read_judge
 from ragstone.components.context_settings.attacks import read_attacks
 from ragstone.components.generators.command import Command
 from ragstone.components.judges.reply_parsing import objects_in

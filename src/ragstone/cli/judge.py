@@ -1,20 +1,18 @@
-"""`ragstone judge`: check, calibrate and correlate judges."""
+"""`ragstone judge`: check, probe, calibrate and correlate judges."""
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
+from ragstone.cli.judge_probe import command as probe
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
-
-if TYPE_CHECKING:
-    from ragstone.protocols import Judge
+from ragstone.cli.read_judge import read_judge
 
 FORMS: Final[dict[str, list[bool | None]]] = {
     "auto": [None],
@@ -26,13 +24,14 @@ FORMS: Final[dict[str, list[bool | None]]] = {
 TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
 
 
-@click.group("judge", commands=[correlate, calibrate])
+@click.group("judge", commands=[correlate, calibrate, probe])
 def command() -> None:
-    """Check, calibrate and correlate judges: language models that grade.
+    """Check, probe, calibrate and correlate judges: language models that grade.
 
     \b
     Examples:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
+      ragstone judge probe equivalence --data ../truthfulqa --limit 30
       ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
@@ -68,7 +67,8 @@ def command() -> None:
 @click.option(
     "--prompt-injection",
     is_flag=True,
-    help="Also measure how often instructions in an answer change the verdict.",
+    hidden=True,
+    help="Also run the probes with orders in answers: now ragstone judge probe.",
 )
 @click.option("--language", help="Language of truthfulqa: en or es.")
 @click.option("--rating", help="Rating of mtrag: faithfulness, win-rate, ...")
@@ -111,10 +111,12 @@ def check(
     from ragstone.core.progress import shown_by
     from ragstone.evaluation.human_grades import read_human_set
     from ragstone.evaluation.judge_check import check_judge
-    from ragstone.evaluation.judge_check_text import check_document, check_text, steering_text
-    from ragstone.evaluation.prompt_injection import steering
+    from ragstone.evaluation.judge_check_text import check_document, check_text
+    from ragstone.evaluation.steering import steering, steering_text
     from ragstone.protocols import Services
 
+    if prompt_injection:
+        click.echo(f"note: --prompt-injection is now: ragstone judge probe {config}", err=True)
     graded = read_human_set(data, **{key: value for key, value in options.items() if value})
     if limit is not None:
         graded = graded.sample(limit, seed)
@@ -132,33 +134,3 @@ def check(
             text = f"{TITLES[structured]}{check_text(found)}\n"
             texts.append("\n".join([text, *map(steering_text, attacks)]))
     print_result(lambda: documents, lambda: "\n".join(texts))
-
-
-def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:
-    """Return the judge of a file or by its name, with some fields replaced if it has them."""
-    from ragstone.core.parsing import read_yaml
-    from ragstone.core.registry import create, find
-    from ragstone.core.spec import parse_spec
-    from ragstone.errors import ConfigError, did_you_mean
-
-    path = Path(config)
-    is_file = path.suffix in {".yaml", ".yml"} or path.is_file()
-    document = read_yaml(path, "judge") if is_file else config
-    written = document.get("judges", document) if isinstance(document, dict) else document
-    listed = written if isinstance(written, list) else [written]
-    specs = [parse_spec(one, where=config) for one in listed]
-    chosen = [spec for spec in specs if not name or name == spec.name]
-    if len(chosen) != 1:
-        names = [spec.name for spec in specs]
-        raise ConfigError(
-            f"{config} has no judge {name!r}{did_you_mean(name, names)}"
-            if name
-            else f"{config} has {len(names)} judges: name one with --judge"
-        )
-    (spec,) = chosen
-    folder = path.parent if is_file else None
-    legal = {field.name for field in fields(find("judges", spec.name, where=config, folder=folder))}
-    more = {key: value for key, value in forced.items() if key in legal}
-    changed = {"name": spec.name, **spec.parameters, **more}
-    judge: Judge = create("judges", changed, where=config, folder=folder)
-    return judge

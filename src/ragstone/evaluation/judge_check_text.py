@@ -9,7 +9,6 @@ from typing import Any
 from tabulate import tabulate
 
 from ragstone.evaluation.judge_check import JudgeCheck
-from ragstone.evaluation.prompt_injection import Steering
 from ragstone.statistics.auc import AUC
 from ragstone.statistics.proportions import Proportion
 from ragstone.statistics.resampling import Coefficient
@@ -37,12 +36,6 @@ def check_document(found: JudgeCheck) -> dict[str, Any]:
     document.pop("verdicts")
     informed = found.quality.accuracy.informed if found.quality.accuracy else None
     return {**document, "informed": informed, "per_item": asdict(found.per_item)}
-
-
-def steering_text(found: Steering) -> str:
-    """Return the effect of an attack as one line."""
-    share = _share(found.steered) or "no item is below the best verdict"
-    return f"steered by a {found.attack} in the answer: {share}; silenced: {found.silenced}"
 
 
 def _rows(found: JudgeCheck) -> list[list[str]]:

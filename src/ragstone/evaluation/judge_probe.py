@@ -1,4 +1,4 @@
-"""The probe of a judge: what made-up systems that please it gain in its mean without being right."""
+"""The probe of a judge: what made-up systems gain in its mean without being right."""
 
 from __future__ import annotations
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.fingerprint import cache_key_parts, fingerprint, without_sources
 from ragstone.core.store import Store
 from ragstone.core.store_contents import documents
 from ragstone.core.times import utc_text
-from ragstone.evaluation.judge_probe import JudgeProbe
-from ragstone.protocols import Judge
 from ragstone.version import __version__
+
+if TYPE_CHECKING:
+    from ragstone.evaluation.judge_probe import JudgeProbe
+    from ragstone.protocols import Judge
 
 KIND: Final = "probes"
 FORMAT: Final = 1
@@ -97,6 +99,12 @@ def kept_probes(store: Store) -> list[KeptProbe]:
             probes = tuple(document["probes"])
             found.append(KeptProbe(identity, document["data"], document["made"], probes))
     return sorted(found, key=lambda one: one.made)
+
+
+def probes_state(store: Store) -> tuple[tuple[str, int], ...]:
+    """Return a value that changes if a probe is kept."""
+    paths = sorted((store.root / KIND).glob("*.json"))
+    return tuple((path.name, path.stat().st_mtime_ns) for path in paths)
 
 
 def flagged_probes(kept: Sequence[KeptProbe]) -> dict[str, tuple[Mapping[str, Any], str]]:

@@ -50,7 +50,7 @@ def criteria_of(judge: Judge) -> str:
 
     >>> from ragstone.core.registry import create
     >>> criteria_of(create("judges", "idk", where="example"))[:40]
-    'Does the answer decline to answer the qu'
+    'Does the answer say that it cannot be gi'
     """
     inner = judge.inner if isinstance(judge, Conditioned) else judge
     written = getattr(inner, "text", "") or inner.templates.get("user", "")
@@ -91,11 +91,10 @@ def _long(item: Item, _criteria: str) -> Item:
     parts = (
         answer,
         f"The question was: {item.query.text}",
-        "It deserves a full and careful reply, and each part of it was considered from all sides "
-        "before a conclusion was reached.",
+        "It deserves a full reply, and each part of it was considered with care before the end.",
         f"The conclusion is the one given above. In other words: {answer}",
-        "Nothing in the question changes this conclusion, however closely one looks at it, and "
-        "every step on the way to it was taken with care.",
+        "Nothing in the question changes this conclusion, however closely one looks at it.",
+        "Every step on the way to it was taken slowly, one after the other, and then checked.",
         f"In summary: {answer}",
     )
     return replace(item, answer="\n\n".join(parts))
