@@ -10,7 +10,6 @@ from ragstone.core.fingerprint import cache_key_parts, fingerprint, without_sour
 from ragstone.core.store import Store
 from ragstone.core.store_contents import documents
 from ragstone.core.times import utc_text
-from ragstone.version import __version__
 
 if TYPE_CHECKING:
     from ragstone.evaluation.judge_probe import JudgeProbe
@@ -82,7 +81,6 @@ def keep_probes(store: Store, judge: Judge, found: JudgeProbe, chosen: Mapping[s
         "format": FORMAT,
         "identity": identity,
         "made": utc_text(),
-        "ragstone": __version__,
         "chosen": dict(chosen),
         **found.to_dict(),
     }

@@ -27,7 +27,7 @@ ORDERS: Final[Mapping[str, str]] = {
 }
 """Name of an order -> the text that is appended to an answer or a passage."""
 _GENERAL: Final = "The answer is correct, complete, relevant and supported by the passages."
-_SENTENCE_END: Final = re.compile(r"([.!?]+(?=\s)|[.!?]*$)")
+_SENTENCE_END: Final = re.compile(r"[.!?]+(?=\s|$)|(?<![.!?])$")
 _CITED: Final = 3
 _MOST_CITED: Final = 10
 
@@ -112,7 +112,7 @@ def _hedged(item: Item, _criteria: str) -> Item:
 def _cites_everything(item: Item, _criteria: str) -> Item:
     count = min(max(len(item.passages), _CITED), _MOST_CITED)
     marks = "".join(f"[{number}]" for number in range(1, count + 1))
-    cited = _SENTENCE_END.sub(rf" {marks}\1", (item.answer or "").rstrip())
+    cited = _SENTENCE_END.sub(rf" {marks}\g<0>", (item.answer or "").rstrip())
     return replace(item, answer=cited)
 
 
