@@ -19,25 +19,25 @@ def probed_answers(results: StoredResults) -> ProbedItems:
     """
     rule = results.correctness
     by_gold = rule is not None and results.record.metric(rule.metric).kind != "judge"
-    found: dict[Item, str] = {}
+    found: dict[tuple[str, ...], tuple[Item, str]] = {}
     left_out: Counter[str] = Counter()
     for trial in results.trials:
         labels = results.correct_answers(trial) if by_gold else {}
         for query_id, item in _items(results, trial):
+            key = (query_id, item.answer or "", *item.passages)
             if by_gold and labels.get(query_id) is None:
                 left_out[f"{rule} does not apply"] += 1
             elif by_gold and labels[query_id] != 0:
                 left_out[f"{rule} calls them right"] += 1
             elif not (item.answer or "").strip():
                 left_out["there is no answer"] += 1
-            elif item in found:
+            elif key in found:
                 left_out["another system gave the same answer"] += 1
             else:
-                found[item] = results.clusters.get(query_id, query_id)
+                found[key] = item, results.clusters.get(query_id, query_id)
     population = f"answers that {rule} calls wrong" if by_gold else "answers, right or wrong"
-    return ProbedItems(
-        results.name, population, tuple(found), tuple(found.values()), dict(left_out)
-    )
+    items, clusters = zip(*found.values(), strict=True) if found else ((), ())
+    return ProbedItems(results.name, population, items, clusters, dict(left_out))
 
 
 def _items(results: StoredResults, trial: TrialResults) -> Iterator[tuple[str, Item]]:
