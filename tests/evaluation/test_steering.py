@@ -8,7 +8,8 @@ from ragstone.calls.types import Request
 from ragstone.components.judges.verdict import Item
 from ragstone.core.registry import create
 from ragstone.evaluation.human_grades import HumanSet, Labelled
-from ragstone.evaluation.steering import ORDERS, steering
+from ragstone.evaluation.probes import ORDERS
+from ragstone.evaluation.steering import steering
 from ragstone.testing import ScriptedCalls
 from ragstone.types import Query
 
