@@ -118,7 +118,7 @@ def test_a_flagged_judge_is_marked_wherever_its_numbers_are(
     assert "RB_llm†" in shown
     assert "RB_llm/10†" in shown
     assert "criterion-the-answer-is-short†" not in shown
-    assert f"{NOTE} (probed, n" in shown
+    assert f"{NOTE} (n" in shown
     found = document("show", path)
     marked = {row["metric"] for row in found["leaderboard"] if NOTE in row.get("judge_note", "")}
     assert marked == {"RB_llm", "RB_llm/10"}

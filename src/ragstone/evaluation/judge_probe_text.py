@@ -47,16 +47,22 @@ def gain_text(gain: float, interval: Sequence[float] | None) -> str:
 def flagged_text(flagged: Mapping[str, tuple[Mapping[str, Any], str]]) -> str:
     """Return what a judge gains by flagged probes, the largest gain first.
 
+    Of the orders in answers, and of those in passages, the largest gain stands for all.
+
     >>> long = {"gain": 0.123, "interval": [0.05, 0.19], "by": "long answers", "n": 40}
     >>> flagged_text({"long": (long, "truthfulqa")})
-    'gains 0.12 [0.05, 0.19] by long answers (truthfulqa, n 40): see judge probe'
+    'gains 0.12 [0.05, 0.19] by long answers (n 40) on truthfulqa: see judge probe'
     """
-    ordered = sorted(flagged.values(), key=lambda one: -one[0]["gain"])
+    ordered = sorted(flagged.items(), key=lambda one: -one[1][0]["gain"])
+    kinds: dict[str, Mapping[str, Any]] = {}
+    for name, (one, _) in ordered:
+        kinds.setdefault(name.partition("-")[0], one)
     parts = [
-        f"{gain_text(one['gain'], one['interval'])} by {one['by']} ({data}, n {one['n']:,})"
-        for one, data in ordered
+        f"{gain_text(one['gain'], one['interval'])} by {one['by']} (n {one['n']:,})"
+        for one in kinds.values()
     ]
-    return f"gains {', '.join(parts)}: see judge probe"
+    data = dict.fromkeys(data for _, (_, data) in ordered)
+    return f"gains {', '.join(parts)} on {' and '.join(data)}: see judge probe"
 
 
 def other_identity_text(kept: Sequence[KeptProbe], differences: Sequence[str]) -> str:

@@ -146,5 +146,9 @@ def marked(metric: str, notes: Mapping[str, str]) -> str:
 
 
 def note_lines(metrics: Iterable[str], notes: Mapping[str, str]) -> list[str]:
-    """Return a line below a table per metric with a note."""
-    return [f"{MARK} {name} {notes[name]}" for name in dict.fromkeys(metrics) if name in notes]
+    """Return a line below a table per note, with its metrics."""
+    named: dict[str, list[str]] = {}
+    for name in dict.fromkeys(metrics):
+        if name in notes:
+            named.setdefault(notes[name], []).append(name)
+    return [f"{MARK} {', '.join(names)} {note}" for note, names in named.items()]

@@ -51,6 +51,7 @@ def make_passport(
             "data": {**asdict(record.data), **record.data_source},
             "experiment": file,
             "analysis": dict(record.analysis),
+            "independence": [asdict(one) for one in record.independence],
             "prompts": dict(record.templates),
             "prompts_by_name": dict(record.prompts),
             "systems": {

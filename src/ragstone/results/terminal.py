@@ -98,7 +98,10 @@ def _warnings(results: StoredResults) -> str | None:
 
 
 def _remarks(results: StoredResults) -> str | None:
-    return "\n".join(f"NOTE: {text}" for text in remarks(results)) or None
+    # What probes found is below the table of the judge's numbers.
+    below = tuple(f"{note}." for note in metric_notes(results).values())
+    lines = [f"NOTE: {text}" for text in remarks(results) if not (below and text.endswith(below))]
+    return "\n".join(lines) or None
 
 
 def _failures(results: StoredResults) -> str | None:
