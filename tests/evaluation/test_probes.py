@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.components.judges.verdict import Item
+from ragstone.core import limits
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
 from ragstone.evaluation.probes import PROBES, chosen_probes, criteria_of, not_applicable
@@ -39,7 +40,7 @@ def test_every_sentence_cites_every_passage() -> None:
 
     assert change(ITEM, "").answer == "The Rhine [1][2][3]. Perhaps [1][2][3]."
     assert change(Item(ITEM.query, "Rhine", ("p",) * 40), "").answer == (
-        "Rhine " + "".join(f"[{n}]" for n in range(1, 11))
+        "Rhine " + "".join(f"[{n}]" for n in range(1, limits.PROBED_CITATIONS + 1))
     )
 
 

@@ -15,6 +15,7 @@ from typing import Final, Literal
 from ragstone.components.judges.conditioned import Conditioned
 from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.components.judges.verdict import Item
+from ragstone.core import limits
 from ragstone.core.prompts import Template
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Judge
@@ -29,7 +30,6 @@ ORDERS: Final[Mapping[str, str]] = {
 _GENERAL: Final = "The answer is correct, complete, relevant and supported by the passages."
 _SENTENCE_END: Final = re.compile(r"[.!?]+(?=\s|$)|(?<![.!?])$")
 _CITED: Final = 3
-_MOST_CITED: Final = 10
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _hedged(item: Item, _criteria: str) -> Item:
 
 
 def _cites_everything(item: Item, _criteria: str) -> Item:
-    count = min(max(len(item.passages), _CITED), _MOST_CITED)
+    count = min(max(len(item.passages), _CITED), limits.PROBED_CITATIONS)
     marks = "".join(f"[{number}]" for number in range(1, count + 1))
     cited = _SENTENCE_END.sub(rf" {marks}\g<0>", (item.answer or "").rstrip())
     return replace(item, answer=cited)
