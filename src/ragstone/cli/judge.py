@@ -21,6 +21,7 @@ from ragstone.cli.judge_labels import (
     labels_option,
     rating_options,
 )
+from ragstone.cli.judge_probe import command as probe
 from ragstone.cli.judge_qrels import command as qrels
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, load_results
 
@@ -31,13 +32,14 @@ _RATED = ("language", "rating", "scale", "combine")
 """Options that say which ratings are read, and how."""
 
 
-@click.group("judge", commands=[correlate, calibrate, compare, battle, qrels])
+@click.group("judge", commands=[probe, compare, correlate, calibrate, battle, qrels])
 def command() -> None:
     """Check, probe, compare, calibrate and correlate judges: language models that grade.
 
     \b
     Examples:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
+      ragstone judge probe equivalence --data ../truthfulqa --limit 30
       ragstone judge compare experiment.yaml
       ragstone judge correlate --data ../mtrag --property win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
@@ -102,7 +104,8 @@ def command() -> None:
 @click.option(
     "--prompt-injection",
     is_flag=True,
-    help="Also measure how often instructions in an answer change the verdict.",
+    hidden=True,
+    help="Also run the probes with orders in answers: now ragstone judge probe.",
 )
 @click.option("--language", help="Language of truthfulqa's file in a folder: en or es.")
 @rating_options
@@ -142,6 +145,9 @@ def check(
     if causes is not None:
         print_cause_check(_one_file(configs), causes, seed)
         return
+    if options["prompt_injection"]:
+        shown = " ".join(configs)
+        click.echo(f"note: --prompt-injection is now: ragstone judge probe {shown}", err=True)
     rated = {key: value for key in _RATED if (value := options.pop(key))}
     graded = _graded(configs, data, labels, rated)
     if limit is not None:

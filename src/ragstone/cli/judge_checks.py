@@ -125,7 +125,7 @@ def _check(
     prices: Prices,
 ) -> _Checked:
     from ragstone.evaluation.judge_check import check_judge
-    from ragstone.evaluation.prompt_injection import steering
+    from ragstone.evaluation.steering import steering
 
     found = check_judge(judge, data, services, by=asked.by, seed=asked.seed)
     found = replace(found, money=_money(judge, found.cost, prices), currency=prices.currency)
@@ -194,9 +194,10 @@ def _document(
 def _texts(
     checked: Mapping[str, _Checked], data: HumanSet, asked: CheckRequest, *, several: bool
 ) -> Iterator[str]:
-    from ragstone.evaluation.judge_check_text import check_text, steering_text
+    from ragstone.evaluation.judge_check_text import check_text
     from ragstone.evaluation.side_by_side import checks_side_by_side
     from ragstone.evaluation.side_by_side_text import side_by_side_text
+    from ragstone.evaluation.steering import steering_text
 
     if several or asked.leaderboard:
         checks = {name: one.found for name, one in checked.items()}

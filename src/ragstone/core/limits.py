@@ -379,3 +379,5 @@ VIEW_HELD_TABLES: Final = 12
 """Leaderboards that the pages keep in memory, the last used ones: 27 MB each with 6,000 systems."""
 VIEW_CELL_CHARACTERS: Final = 100
 """A text in a list on a page; its plain data have the whole text."""
+PROBED_CITATIONS: Final = 10
+"""Passages that the probe of citations cites in every sentence."""

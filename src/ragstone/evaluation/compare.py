@@ -109,6 +109,7 @@ def _comparison(
         for metric in shared
     ]
     tests, judged = _judged(found, settings)
+    judged = tuple(replace(one, judge_notes=systems.judge_notes(one.metric)) for one in judged)
     confidence, correction = settings.confidence, settings.correction
     return Comparison(
         systems=tuple(systems.tables),

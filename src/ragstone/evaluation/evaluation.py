@@ -55,6 +55,8 @@ class Evaluation(Tabular):
     """Query id -> its gold answers; empty if unknown."""
     answered: Answered = field(default_factory=Answered)
     """The queries, answers and contexts behind the scores."""
+    judge_notes: Mapping[str, str] = field(default_factory=dict)
+    """Metric -> what its judge gains by flagged probes."""
     headline: str = ""
     """The metric that the experiment ranks its systems by; empty without an experiment."""
 

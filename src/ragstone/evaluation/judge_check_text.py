@@ -10,7 +10,6 @@ from tabulate import tabulate
 
 from ragstone.core.tables import TextTable
 from ragstone.evaluation.judge_check import JudgeCheck
-from ragstone.evaluation.prompt_injection import Steering
 from ragstone.statistics.agreement_by_group import LEAST_CLUSTERS, LEAST_ITEMS
 from ragstone.statistics.auc import AUC
 from ragstone.statistics.judge_quality import UNSCORED
@@ -87,12 +86,6 @@ def check_document(found: JudgeCheck) -> dict[str, Any]:
     informed = found.quality.accuracy.informed if found.quality.accuracy else None
     per_item = {**asdict(found.per_item), "money": found.money_per_item}
     return {**document, "informed": informed, "per_item": per_item}
-
-
-def steering_text(found: Steering) -> str:
-    """Return the effect of an attack as one line."""
-    share = _share(found.steered) or "no item is below the best verdict"
-    return f"steered by a {found.attack} in the answer: {share}; silenced: {found.silenced}"
 
 
 def _rows(found: JudgeCheck) -> list[list[str]]:

@@ -44,6 +44,8 @@ class MetricComparison:
     """A warning if the queries are in fewer than 15 clusters."""
     flipped: Mapping[tuple[str, str], FlippedQueries] = field(default_factory=dict)
     """Pair of systems -> the queries on which the second is better or worse."""
+    judge_notes: tuple[str, ...] = ()
+    """What the metric's judges gain by flagged probes."""
     by: Mapping[tuple[str, str], tuple[DifferenceGroup, ...]] = field(default_factory=dict)
     """Pair of systems -> their difference under each value of a label; empty without a label."""
 
@@ -82,6 +84,7 @@ class MetricComparison:
             for name, ids in self.absent.items()
             if ids
         ]
+        below += [f"  NOTE: {self.metric} {note}" for note in self.judge_notes]
         if self.pairs and self.few_clusters:
             below.append(f"  {self.few_clusters}")
         if any(one.failed for one in self.summaries.values()) and self.scale.worst is None:
@@ -120,6 +123,7 @@ class MetricComparison:
             "systems": {name: summary.to_dict() for name, summary in self.summaries.items()},
             "pairs": [self._pair_document(pair) for pair in self.pairs],
             "ranks": [asdict(place) for place in self.ranks],
+            "judge_notes": list(self.judge_notes),
         }
 
 

@@ -95,6 +95,11 @@ class ScoredSystems:
             scale = replace(scale, range=None)
         return replace(scale, failures=self.failures)
 
+    def judge_notes(self, metric: str) -> tuple[str, ...]:
+        """Return what judges of a metric gain by flagged probes, each note once."""
+        notes = (one.judge_notes.get(metric) for one in self.evaluations.values())
+        return tuple(dict.fromkeys(filter(None, notes)))
+
     def shared_metrics(
         self, wanted: Sequence[str] | None
     ) -> tuple[list[str], dict[str, tuple[str, ...]]]:

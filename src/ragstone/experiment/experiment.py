@@ -35,6 +35,7 @@ from ragstone.experiment.checks import (
 from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
+from ragstone.experiment.independence import independence_notes
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
@@ -379,7 +380,8 @@ class Experiment:
 
     def _notes(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
         repeated = repeat_notes(self.systems, self.judges, self.metrics[2].metrics)
-        return (*data_notes(steps, self.systems, self.dataset), *repeated)
+        shared = independence_notes(steps, self.systems, self.dataset.queries)
+        return (*data_notes(steps, self.systems, self.dataset), *repeated, *shared)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
         """Check what the steps to do need; a finished experiment may be in a read-only store."""

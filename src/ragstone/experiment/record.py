@@ -20,6 +20,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
 from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
@@ -102,6 +103,7 @@ class Recorder:
             templates=dict(_templates(steps)),
             campaign=member.campaign,
             counterfactual=member.counterfactual,
+            independence=independence(shared.judges, systems, dataset.queries),
             prompts={
                 system.name: dict(system.generator.named_prompt)
                 for system in systems

@@ -20,6 +20,7 @@ from ragstone.results.conversation_page import dialogues
 from ragstone.results.failure_classes import failure_classes
 from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions
 from ragstone.results.hops import hop_trials
+from ragstone.results.judge_notes import judge_facts, metric_notes
 from ragstone.results.lesson import lesson, main_lead, verdict_sentence
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.page import asset, render_page
@@ -147,6 +148,8 @@ def _tables(results: StoredResults) -> dict[str, Any]:
         "secret": secret,
         "secret_sentence": share_sentence(results, secret),
         "figures": figure_table(results),
+        "judges": judge_facts(results),
+        "metric_notes": metric_notes(results),
         "prompts": shown_prompts(results.record),
         "populations": _populations(results),
         "by_label": label_tables(results),

@@ -19,6 +19,7 @@ from ragstone.core.store_contents import documents, require_store
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, StoreError, nearest_name
 from ragstone.results.factors import NONE, system_factors, trained_on
+from ragstone.results.judge_notes import metric_notes
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import KIND, MetricEntry, Record, TrialEntry
 from ragstone.statistics.breakdown import groups_of
@@ -79,6 +80,11 @@ class JoinedExperiment:
     def clusters(self) -> Mapping[str, str]:
         """Query id -> its conversation or document."""
         return self.results.clusters
+
+    @cached_property
+    def judge_notes(self) -> Mapping[str, str]:
+        """Metric -> what its judge gains by flagged probes."""
+        return metric_notes(self.results)
 
     def scores(self, folders: tuple[str, ...]) -> Mapping[str, Mapping[str, Score]]:
         """Return metric -> query id -> score of some stored tables."""

@@ -17,6 +17,7 @@ from ragstone.results.beside import with_figures
 from ragstone.results.by_label import attack_rows, collection_rows
 from ragstone.results.confidence import confidence_document
 from ragstone.results.hops import hops_document
+from ragstone.results.judge_notes import judge_facts, with_notes
 from ragstone.results.oracle import oracle_doubts
 from ragstone.results.population import populations
 from ragstone.results.reader import StoredResults
@@ -284,7 +285,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
         **tables,
-        "leaderboard": with_figures(results, tables["leaderboard"]),
+        "leaderboard": with_notes(results, with_figures(results, tables["leaderboard"])),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "setting_comparisons": setting_documents(results),
@@ -296,6 +297,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         **verdict_documents(results),
         "variance": variance_document(results),
         "remarks": remarks(results),
+        "judges": [one.to_dict() for one in judge_facts(results)],
         "populations": populations(results),
         "adaptive": dict(results.record.adaptive) or None,
         "oracle_doubts": [asdict(doubt) for doubt in oracle_doubts(results)],

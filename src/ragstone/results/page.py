@@ -14,6 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.results.glossary import setting_meaning
+from ragstone.results.judge_notes import note_lines
 from ragstone.results.wording import (
     STATUS_TITLES,
     attempt_text,
@@ -77,6 +78,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "note_lines": note_lines,
         "number": number,
         "interval": lambda value: interval_text(value).strip(),
         "count": count,

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ragstone.calls.log_queries import ReplyOrigin, origins
-from ragstone.core.schemas import columns
 from ragstone.errors import StoreError
 from ragstone.results.contents import contents
 from ragstone.results.leaderboards import NUMBER_TABLES, results_document
+from ragstone.results.metric_parts import metric_parts
 from ragstone.results.passport_file import sealed
 from ragstone.results.publishable import publishable
 from ragstone.results.reader import StoredResults
@@ -52,6 +52,7 @@ def make_passport(
             "experiment": file,
             **({"secret": results.secret_document()} if results.secret else {}),
             "analysis": dict(record.analysis),
+            "independence": [asdict(one) for one in record.independence],
             "prompts": dict(record.templates),
             "prompts_by_name": dict(record.prompts),
             "systems": {
@@ -77,30 +78,6 @@ def make_passport(
             **more,
         }
     )
-
-
-def metric_parts(results: StoredResults) -> dict[str, Mapping[str, Any]]:
-    """Return metric -> the part that computed it: its class, parameters and code."""
-    record = results.record
-    found: dict[str, Mapping[str, Any]] = {}
-    for kind, folders in (
-        ("ranking", [ranking.scores for ranking in record.rankings]),
-        ("answer", [trial.scores for trial in record.trials]),
-    ):
-        names = [entry.name for entry in record.metrics if entry.kind == kind]
-        for folder in folders:
-            metrics = _made_by(results, folder).get("parameters", {}).get("metrics", ())
-            found.update(zip(names, metrics, strict=False))
-    for trial in record.trials:
-        for folder in trial.verdicts:
-            made = _made_by(results, folder)
-            found |= dict.fromkeys(columns(results.stored_table(folder))["metric"], made)
-    return {name: made for name, made in found.items() if made}
-
-
-def _made_by(results: StoredResults, folder: str) -> Mapping[str, Any]:
-    made: Mapping[str, Any] = results.manifests.get(folder, {}).get("made_by", {})
-    return made
 
 
 def _parts_and_steps(results: StoredResults) -> tuple[dict[str, Any], list[dict[str, Any]]]:

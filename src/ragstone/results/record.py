@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.evaluation.judge_independence import SharedPart
 from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.failures import FAILURE_RATE, Scale
 from ragstone.statistics.paired import Correction
@@ -23,7 +24,6 @@ from ragstone.statistics.summary import Policy
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
 EARLIER: Final = "history"
@@ -230,8 +230,7 @@ class Record:
     data_source: Mapping[str, Any] = field(default_factory=dict)
     """The data set's reader and files with digests; address, revision and licence if known."""
     analysis: Mapping[str, Any] = field(default_factory=dict)
-    """When the file's analysis was first recorded (`recorded`), and whether results had finished
-    before (`after_results`); empty without an analysis."""
+    """`recorded`: when the analysis was first recorded; `after_results`: if results were known."""
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
     prompts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -242,6 +241,8 @@ class Record:
     """The rules, rounds and stopped systems of an adaptive run; keys in docs/campaigns.md."""
     counterfactual: Mapping[str, Any] = field(default_factory=dict)
     """What a counterfactual changes, and in which experiment; keys in docs/why.md."""
+    independence: tuple[SharedPart, ...] = ()
+    """What judges share with the systems that they grade, as far as it is known."""
 
     @property
     def kind(self) -> str:
@@ -389,11 +390,10 @@ class Attempt:
         from pydantic import ValidationError
 
         try:
-            found: Self = _adapter(cast("Any", cls)).validate_python(
-                store.read_json(ATTEMPTS, record.name)
-            )
+            document = store.read_json(ATTEMPTS, record.name)
+            found: Self = _adapter(cast("Any", cls)).validate_python(document)
         except DamagedFile as error:
-            _LOG.warning("%s is damaged: %s", error.path, error.what)
+            logging.getLogger(__name__).warning("%s is damaged: %s", error.path, error.what)
             return None
         except (OSError, ValidationError):
             return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragstone.errors import DatasetError
+from ragstone.results.judge_notes import judge_remarks
 from ragstone.results.oracle import oracle_doubts
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import is_oracle
@@ -14,7 +15,7 @@ from ragstone.results.record import is_oracle
 def remarks(results: StoredResults) -> list[str]:
     """Return the sentences, for the terminal, the report and JSON."""
     doubts = [doubt.sentence for doubt in oracle_doubts(results)]
-    rest = (*_repeats(results), *_adaptive(results))
+    rest = (*_repeats(results), *_adaptive(results), *judge_remarks(results))
     return [
         *_secret(results),
         *_machine_qrels(results),

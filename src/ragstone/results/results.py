@@ -18,6 +18,7 @@ from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.evaluation.evaluation import Evaluation
 from ragstone.results.changes import answered_texts
 from ragstone.results.html import write_report
+from ragstone.results.judge_notes import metric_notes
 from ragstone.results.leaderboards import results_document
 from ragstone.results.lesson import lesson
 from ragstone.results.passport import make_passport
@@ -95,6 +96,7 @@ class Results(Tabular, StoredResults):
             corpus_digest=self.record.data.corpus_digest,
             gold_answers={q: query.gold_answers for q, query in self.all_queries.items()},
             answered=answered_texts(self, system, setting),
+            judge_notes=metric_notes(self),
             headline=self.record.headline,
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from ragstone.core import limits
@@ -12,6 +13,7 @@ from ragstone.results import leaderboards, population, usage, wording
 from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, attack_tables, collection_tables
 from ragstone.results.glossary import OVERALL
+from ragstone.results.judge_notes import marked, metric_notes, note_lines
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.lesson import lesson
 from ragstone.results.population import TablePopulation
@@ -55,10 +57,10 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     if results.trusted_code:
         head += f"\n{wording.trusted_text(results.trusted_code)}"
     yield head
-    retrieval = leaderboards.retrieval_board(results)
+    boards, retrieval = leaderboards.leaderboard(results), leaderboards.retrieval_board(results)
     tables = (
         _shares(results),
-        _means("Answers", leaderboards.leaderboard(results), population.answered(results)),
+        _means("Answers", boards, population.answered(results), metric_notes(results)),
         _verdicts(results),
         variance_table(results),
         _figures(results),
@@ -103,7 +105,10 @@ def _warnings(results: StoredResults) -> str | None:
 
 
 def _remarks(results: StoredResults) -> str | None:
-    return "\n".join(f"NOTE: {text}" for text in remarks(results)) or None
+    # What probes found is below the table of the judge's numbers.
+    below = tuple(f"{note}." for note in metric_notes(results).values())
+    lines = [f"NOTE: {text}" for text in remarks(results) if not (below and text.endswith(below))]
+    return "\n".join(lines) or None
 
 
 def _failures(results: StoredResults) -> str | None:
@@ -129,8 +134,13 @@ def _leads(results: StoredResults) -> str | None:
     return "\n".join([f"Best systems ({note})", *lines]) if lines else None
 
 
-def _means(title: str, boards: Sequence[Board], queries: TablePopulation) -> TextTable | None:
-    """Return systems x settings x metrics, or None without metrics."""
+def _means(
+    title: str,
+    boards: Sequence[Board],
+    queries: TablePopulation,
+    notes: Mapping[str, str] = MappingProxyType({}),
+) -> TextTable | None:
+    """Return systems x settings x metrics, or None without metrics; `notes` are of metrics."""
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:
         return None
@@ -146,10 +156,11 @@ def _means(title: str, boards: Sequence[Board], queries: TablePopulation) -> Tex
             head = [row.label, *filter(None, [board.setting]), *ranks, *statuses]
             lines.append([*head, *_row_cells(row, metrics, board)])
     titles = [*(["rank"] if ranked else []), *_titles(shown), *_COUNTS]
-    headers = ["system", *settings, *titles, *metrics]
+    headers = ["system", *settings, *titles, *(marked(metric, notes) for metric in metrics)]
     by = ", ".join(dict.fromkeys(board.headline for board in boards if board.headline))
     note = f"{NOTE}; * not told apart from the best; rank by {by}" if ranked else NOTE
-    return TextTable(headers, lines, f"{title} ({note})\n({queries})")
+    below = note_lines(metrics, notes)
+    return TextTable(headers, lines, f"{title} ({note})\n({queries})", below)
 
 
 def _figures(results: StoredResults) -> TextTable | None:

@@ -133,6 +133,13 @@ class BoardCell:
         """The data sets of the cell."""
         return tuple(part.measured.data for part in self.parts)
 
+    @property
+    def judge_notes(self) -> Key:
+        """What judges of the cell gain by flagged probes, with the metric."""
+        rows = (part.measured.row for part in self.parts)
+        found = ((row.metric, row.experiment.judge_notes.get(row.metric)) for row in rows)
+        return tuple(dict.fromkeys(f"{metric} {note}" for metric, note in found if note))
+
     def strata(self) -> list[Stratum]:
         """Return the strata of all data sets, each data set with the same weight."""
         weight = 1 / len(self.parts)

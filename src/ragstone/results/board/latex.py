@@ -116,6 +116,7 @@ def _cell(cell: BoardCell | None, detail: Detail) -> str:
     mean = mean_of_cell(cell)
     mean = rf"\textbf{{{mean}}}" if cell.best else mean
     mean += r"\textsuperscript{\ddag}" if cell.trained else ""
+    mean += r"\textsuperscript{\dag}" if cell.judge_notes else ""
     if detail == "group":
         return mean + (rf"\textsuperscript{{{cell.group}}}" if cell.group else "")
     more = detail_of_cell(cell, detail)

@@ -14,6 +14,7 @@ from ragstone.core.tables import TextTable
 from ragstone.results.board.cells import BoardCell, Key
 from ragstone.results.board.ranking import DataRanks, MixTurn
 from ragstone.results.board.table import BoardTable
+from ragstone.results.judge_notes import MARK
 from ragstone.results.wording import ABSENT, interval_text, number
 from ragstone.statistics.mean_ranks import FEW_BLOCKS
 
@@ -77,7 +78,8 @@ def detail_of_cell(cell: BoardCell, detail: Detail) -> str:
 
 def marks_of_cell(cell: BoardCell) -> str:
     """Return the marks behind the mean."""
-    return ("*" if cell.best else "") + (TRAINED if cell.trained else "")
+    marks = {"*": cell.best, TRAINED: cell.trained, MARK: cell.judge_notes}
+    return "".join(mark for mark, is_shown in marks.items() if is_shown)
 
 
 def _text(cell: BoardCell | None, detail: Detail) -> str:

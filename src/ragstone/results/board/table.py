@@ -32,6 +32,7 @@ from ragstone.results.board.ranking import (
     ranked,
 )
 from ragstone.results.joined import RETRIEVAL, JoinedResults, data_factors_apart
+from ragstone.results.judge_notes import MARK
 from ragstone.results.reader import StoredResults
 
 _METRIC_AXES = frozenset({"metric", "measure", "k"})
@@ -115,6 +116,7 @@ class BoardTable:
             "not_applicable": summary.not_applicable,
             "data": list(cell.data),
             "trained": cell.trained,
+            "judge_notes": list(cell.judge_notes),
             "kind": cell.kind,
         }
 
@@ -299,6 +301,8 @@ def _notes(cells: Sequence[BoardCell], request: BoardRequest) -> Iterator[str]:
         )
     if any(cell.trained for cell in cells):
         yield "\N{DOUBLE DAGGER} a model of the system was trained on the data set"
+    noted = dict.fromkeys(note for cell in cells for note in cell.judge_notes)
+    yield from (f"{MARK} {note}" for note in noted)
     failed = sum(cell.summary.failed for cell in cells if cell.kind == "mean")
     if failed:
         yield f"failed answers and rankings: {failed:,}, counted as the experiments say"

@@ -11,8 +11,10 @@ from ragstone.evaluation.changes import QueryChange
 from ragstone.evaluation.compare import compare
 from ragstone.evaluation.comparison import Comparison
 from ragstone.evaluation.flipped_texts import FlippedQuery
+from ragstone.evaluation.kept_probes import probes_state
 from ragstone.evaluation.metric_comparison import MetricComparison
 from ragstone.results.by_label import labels_of
+from ragstone.results.judge_notes import MARK
 from ragstone.statistics.breakdown import groups_of
 from ragstone.view.chosen import TrialName, read_trial, trials_of
 from ragstone.view.errors import PageError, StateText
@@ -57,7 +59,7 @@ def compare_page(view: StoreView, query: PageQuery) -> ListPage:
     by = query.choice("by", labels_of(view.results(trials["a"].experiment)))
     state_of = tuple(view.experiment(one.experiment).digest for one in trials.values())
     # It has the texts of both trials, so that only the last one is kept.
-    made_of = (*trials.values(), by, state_of)
+    made_of = (*trials.values(), by, state_of, probes_state(view.store))
     found = view.kept("comparison", made_of, lambda: _compared(view, trials, by))
     return _page(view, query, found, trials, by)
 
@@ -155,7 +157,8 @@ def _page(
         ViewFilter("q", "Text", query.text("q")),
     ]
     tables = [_metrics(found), *_by_label(one, by), *_causes(query, changes)]
-    notes = (*found.population[2:], *found.not_known_lines(), one.few_clusters)
+    judged = [f"{MARK} {m.metric} {note}." for m in found.metrics for note in m.judge_notes]
+    notes = (*judged, *found.population[2:], *found.not_known_lines(), one.few_clusters)
     return ListPage(
         _verdict(one),
         _basis(found, one, trials),
@@ -219,7 +222,7 @@ def _follows(
 def _metrics(found: Comparison) -> ViewTable:
     rows = [
         {
-            "metric": one.metric,
+            "metric": f"{one.metric}{MARK}" if one.judge_notes else one.metric,
             "a": one.summaries["A"].mean,
             "b": one.summaries["B"].mean,
             "difference": _difference(one),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final
 
+from ragstone.results.judge_notes import judge_remarks, metric_notes
 from ragstone.results.leaderboards import Board, BoardRow, leaderboard, retrieval_board, warnings
 from ragstone.results.population import answered, ranked
 from ragstone.results.results import Results
@@ -31,7 +32,8 @@ def experiment_document(view: StoreView, query: PageQuery) -> Document:
         "headline": record.headline,
         "systems": len(record.systems),
         "attempt": attempt_text(results.attempt) if results.attempt else "",
-        "warnings": warnings(results),
+        "warnings": [*warnings(results), *judge_remarks(results)],
+        "judge_notes": metric_notes(results),
         "answered": str(answered(results)),
         "ranked": str(ranked(results)),
         "boards": [_board(results, one) for one in boards],

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ragstone.results.board.table import BoardRequest, make_board
 from ragstone.results.joined import JoinedResults
+from ragstone.results.judge_notes import MARK, judge_facts, judge_remarks, marked, metric_notes
 from ragstone.results.results import Results
 from ragstone.results.scored_rows import Cell
 from ragstone.results.wording import plain_reason
@@ -69,14 +70,16 @@ def judges_page(view: StoreView, query: PageQuery) -> ListPage:
     total = sum(cell.metric in names for cell in results.answer_cells)
     digest = view.experiment(experiment).digest
     agreement = view.kept(("agreement", experiment), digest, lambda: _correlations(results, names))
-    tables = (_agreement(agreement), _reasons(results), _means(query, results, cells, total))
+    known = _known(results)
+    means = _means(query, results, cells, total)
+    tables = (known, _agreement(agreement), _reasons(results), means)
     return ListPage(
         _verdict(results, names),
         _basis(results),
         tuple(_follows(view, experiment)),
         filters,
         [one for one in tables if one.rows or one.total],
-        (f"{_PEOPLE} Run: {_CHECK}",),
+        (*judge_remarks(results), f"{_PEOPLE} Run: {_CHECK}"),
         more={"experiment": experiment},
     )
 
@@ -167,6 +170,24 @@ _ROWS: Final = 24
 """Rows of the table of agreement: those of some trials are enough, and each takes a bootstrap."""
 
 
+def _known(results: Results) -> ViewTable:
+    """Return what each judge shares with systems, and what its probes found."""
+    rows = [
+        {
+            "judge": f"{one.judge}{MARK}" if one.note else one.judge,
+            "shared": "; ".join(f"{s.what}: {s.system} ({s.detail})" for s in one.shared),
+            "probed": one.probed or "never probed",
+        }
+        for one in judge_facts(results)
+    ]
+    columns = [
+        ViewColumn("judge", "Judge", "label"),
+        ViewColumn("shared", "Shares with systems"),
+        ViewColumn("probed", "Probes"),
+    ]
+    return ViewTable("known", "Independence and probes", columns, rows)
+
+
 def _reasons(results: Results) -> ViewTable:
     found: Counter[tuple[str, str]] = Counter()
     for one in _steps(results):
@@ -186,12 +207,14 @@ def _reasons(results: Results) -> ViewTable:
 
 
 def _means(query: PageQuery, results: Results, cells: Sequence[Cell], total: int) -> ViewTable:
+    notes = metric_notes(results)
+
     def row(cell: Cell) -> Mapping[str, Any]:
         where = {"experiment": results.name, "system": cell.system, "setting": cell.setting}
         return {
             "system": cell.system,
             "setting": cell.setting,
-            "judge": cell.metric,
+            "judge": marked(cell.metric, notes),
             "mean": mean_value(cell.summary),
             "links": {"system": page_address("/labels", {**where, "metric": cell.metric})},
         }

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.errors import StoreError
+from ragstone.evaluation.kept_probes import probes_state
 from ragstone.results.board.cells import BoardCell
 from ragstone.results.board.shown import TRAINED
 from ragstone.results.board.table import BoardRequest, make_board
 from ragstone.results.factors import NONE
 from ragstone.results.joined import RETRIEVAL, JoinedResults, JoinedRow, data_factors_apart
+from ragstone.results.judge_notes import MARK
 from ragstone.results.reader import StoredResults
 from ragstone.view.chosen import TrialName
 from ragstone.view.errors import PageError, StateText
@@ -71,7 +73,7 @@ def leaderboard_page(view: StoreView, query: PageQuery) -> ListPage:
         raise PageError(404, StateText(f"No experiment has numbers of {setting} on {data}."))
     metric = query.choice("metric", metrics, _usual_metric(own, metrics))
     choice = BoardChoice(data, setting, metric)
-    digests = tuple((one.name, one.digest) for one in own)
+    digests = (*((one.name, one.digest) for one in own), probes_state(view.store))
     board = view.kept(("leaderboard", choice), digests, lambda: _board(view, own, choice))
     return _page(query, choice, board, _choices(choice, every, settings, metrics))
 
@@ -147,7 +149,7 @@ def _board(view: StoreView, own: Sequence[ListedExperiment], choice: BoardChoice
     cells = [cell for cell in table.cells.values() if cell.column == (choice.setting,)]
     lower = bool(cells) and cells[0].parts[0].measured.scale.direction == "lower"
     cells.sort(key=_mean, reverse=not lower)
-    notes = (*left_out, *(note for note in table.notes if note.startswith(TRAINED)))
+    notes = (*left_out, *(note for note in table.notes if note.startswith((TRAINED, MARK))))
     return ViewBoard(
         tuple(_row(cell, choice, apart) for cell in cells),
         notes,
@@ -201,7 +203,7 @@ def _page(
     heads: list[bool] = []
     places = paged(query, kept, lambda row: _shown(row, best, heads))
     table = ViewTable(
-        *("board", "Leaderboard", _columns(choice)),
+        *("board", "Leaderboard", _columns(choice, board)),
         lead="A rank is the best and the worst position that the paired tests allow.",
         unit="systems",
         total=len(rows),
@@ -218,11 +220,12 @@ def _page(
     )
 
 
-def _columns(choice: BoardChoice) -> list[ViewColumn]:
+def _columns(choice: BoardChoice, board: ViewBoard) -> list[ViewColumn]:
+    mark = MARK if any(note.startswith(MARK) for note in board.notes) else ""
     return [
         ViewColumn("system", "System", "name"),
         ViewColumn("place", "Rank", "plain"),
-        ViewColumn("mean", f"{choice.metric}, mean and 95 % interval", "mean"),
+        ViewColumn("mean", f"{choice.metric}{mark}, mean and 95 % interval", "mean"),
         ViewColumn("compare", "Compare", "words"),
     ]
 

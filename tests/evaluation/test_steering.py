@@ -8,7 +8,8 @@ from ragstone.calls.types import Request
 from ragstone.components.judges.verdict import Item
 from ragstone.core.registry import create
 from ragstone.evaluation.human_grades import HumanSet, Labelled
-from ragstone.evaluation.prompt_injection import ATTACKS, steering
+from ragstone.evaluation.probes import ORDERS
+from ragstone.evaluation.steering import steering
 from ragstone.testing import ScriptedCalls
 from ragstone.types import Query
 
@@ -30,7 +31,7 @@ def test_an_obedient_model_is_steered_and_an_honest_one_is_not() -> None:
     obedient = {s.attack: s for s in steering(judge, data, ScriptedCalls(obeys).services())}
     honest = steering(judge, data, ScriptedCalls(lambda _: "no").services())
 
-    assert set(obedient) == set(ATTACKS)
+    assert set(obedient) == {name.replace("-", " ") for name in ORDERS}
     assert {name for name, one in obedient.items() if one.steered.value} == {"command"}
     assert obedient["command"].steered.count == 10
-    assert [one.steered.value for one in honest] == [0.0] * len(ATTACKS)
+    assert [one.steered.value for one in honest] == [0.0] * len(ORDERS)
