@@ -12,6 +12,7 @@ from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template,
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Listing
 from ragstone.components.llm import LlmBackend
+from ragstone.core.judge_prompts import JudgePromptFile
 from ragstone.core.prompts import Prompt
 from ragstone.protocols import Services
 
@@ -44,12 +45,12 @@ class ClaimsJudge(ModelJudge):
     def claims_prompt(self) -> Prompt:
         """The templates of the first step."""
         name = f"judge {self.name}, claims"
-        return self.prompt_of(name, self.default_claims_user, self.claims_user)
+        return self.prompt_of(name, "claims_user")
 
-    @property
-    def templates(self) -> dict[str, str]:
-        """Name -> text of the templates of both steps."""
-        return {**super().templates, "claims_user": self.claims_prompt.user}
+    @classmethod
+    def own_prompt(cls) -> JudgePromptFile:
+        """Return the judge's own prompt: the templates of both steps."""
+        return replace(super().own_prompt(), claims_user=cls.default_claims_user)
 
     def texts(self, item: Item) -> tuple[str, ...]:
         """Return the texts whose claims are listed: the answer."""

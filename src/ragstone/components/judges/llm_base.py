@@ -11,14 +11,17 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from ragstone.components.judges.judge_calls import CallingJudge, JudgeCall, JudgeReply
 from ragstone.components.judges.verdict import Cost, Item, Verdict
-from ragstone.components.judges.verdict_schemas import VerdictSchema
+from ragstone.components.judges.verdict_schemas import Listing, VerdictSchema
 from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.components.metrics.refusal import refusal
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import KEY_BY_CONTENT, NOT_IN_CACHE_KEY
+from ragstone.core.judge_prompts import JudgePromptFile, find_judge_prompt
+from ragstone.core.prompt_files import NamedPrompt, own_path
 from ragstone.core.prompts import Prompt, Template, show_history, show_passages
 from ragstone.core.spec import ComponentSpec
+from ragstone.errors import ConfigError
 from ragstone.protocols import Services
-from ragstone.types import ChatMessage
+from ragstone.types import ChatMessage, Score
 
 Pooling: TypeAlias = Literal["majority", "mean"]
 Refusals: TypeAlias = Literal["judge", "settle", "unscored"]
@@ -59,12 +62,16 @@ class ModelJudge(CallingJudge):
         max_tokens: maximum length of a reply; a truncated one is requested once more with four
             times the length.
         language: language of the model's reasons ("German"); the prompts do not change.
-        system: your own system template in place of the judge's.
-        user: your own user template; its variables are those of the judge's.
+        system: your own system template in place of the prompt's.
+        user: your own user template in place of the prompt's; its variables are those of the
+            judge's.
         refusals: treatment of an "I don't know": `judge` calls the model; `settle` gives 1 if the
             query cannot be answered and 0 if it can; `unscored` leaves it out.
         least_parse_rate: minimum share of readable replies among the first twenty; below it, the
             run stops.
+        prompt: name of the prompt: the judge's own, a shipped translation such as `idk.de`, or
+            `prompts/NAME.yaml` beside the experiment file (docs/prompts.md). Any other than the
+            judge's own is part of the names of the metrics.
     """
 
     model: ComponentSpec | list[ComponentSpec] = field(default="local", metadata=NOT_IN_CACHE_KEY)
@@ -77,6 +84,7 @@ class ModelJudge(CallingJudge):
     user: str = ""
     refusals: Refusals = "judge"
     least_parse_rate: float = field(default=0.5, metadata=NOT_IN_CACHE_KEY)
+    prompt: str = field(default="", metadata=KEY_BY_CONTENT)
 
     schema: ClassVar[VerdictSchema[Any]]
     needs_model = True
@@ -97,7 +105,8 @@ class ModelJudge(CallingJudge):
     def __post_init__(self) -> None:
         """Check the fields, and resolve the models while the experiment file's folder is known."""
         super().__post_init__()
-        _ = self.backends, self.prompt
+        _ = self.backends, self.verdict_prompt
+        self._check_prompt()
 
     @cached_property
     def backends(self) -> list[LlmBackend]:
@@ -110,10 +119,37 @@ class ModelJudge(CallingJudge):
         """Names of the models."""
         return tuple(backend.endpoint.model for backend in self.backends)
 
+    def __str__(self) -> str:
+        """Return the metric's name, with that of a prompt other than the judge's own."""
+        return self.named(self.own_name)
+
+    @property
+    def own_name(self) -> str:
+        """The metric's name with the judge's own prompt."""
+        return self.name
+
+    @property
+    def own_metrics(self) -> tuple[str, ...]:
+        """The judge's metric and those of its parts, with the judge's own prompt."""
+        return (self.own_name, *self.part_metrics)
+
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The judge's own metric and those of its parts."""
-        return (str(self), *self.part_metrics)
+        """The judge's metric and those of its parts."""
+        return tuple(map(self.named, self.own_metrics))
+
+    def named(self, metric: str) -> str:
+        """Return the name of a metric: `equivalence(prompt=strict)` if the prompt is `strict`."""
+        if self.prompt in {"", self.name}:
+            return metric
+        head, is_listed, last = metric.rpartition(")")
+        shown = f"prompt={self.prompt})"
+        return f"{head}, {shown}" if is_listed and not last else f"{metric}({shown}"
+
+    def scored(self, verdict: Verdict) -> tuple[Score, ...]:
+        """Return one score per metric of a verdict, whose parts have the judge's own names."""
+        values = {self.named(name): value for name, value in verdict.parts.items()}
+        return super().scored(replace(verdict, parts=values))
 
     @property
     def content_revision(self) -> Any:
@@ -129,21 +165,81 @@ class ModelJudge(CallingJudge):
         """Return the calls of all repeats and models; repetitions of calls are not counted."""
         return n_queries * self.calls_per_item * self.repeats * len(self.backends)
 
+    @classmethod
+    def own_prompt(cls) -> JudgePromptFile:
+        """Return the judge's own prompt."""
+        return JudgePromptFile(judge=cls.name, system=SYSTEM, user=cls.default_user)
+
     @cached_property
-    def prompt(self) -> Prompt:
-        """The templates with their variables checked."""
-        return self.prompt_of(f"judge {self.name}", self.default_user, self.user)
+    def found_prompt(self) -> NamedPrompt[JudgePromptFile]:
+        """The prompt that the parameter `prompt` names."""
+        return find_judge_prompt(self.prompt, self.name, self.own_prompt())
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Name -> text of the judge's templates, which its fields replace."""
-        return {**super().templates, "system": self.prompt.system, "user": self.prompt.user}
+        """Name -> text of what is sent: the prompt, with the parameters in place of its texts."""
+        return {**self.found_prompt.file.texts, **super().templates}
 
-    def prompt_of(self, name: str, default: str, own: str = "") -> Prompt:
-        """Return the prompt of your own user template, or of the judge's `default` if empty."""
-        known = {*(self.variables or Template(default).variables), "format"}
-        system = self.system or SYSTEM
-        return Prompt(name, system, own or default, frozenset(), frozenset(known))
+    @property
+    def named_prompt(self) -> Mapping[str, Any]:
+        """The name, version and language of the prompt, and the texts that parameters replace."""
+        return {"judge": self.name, **self.found_prompt.facts(self.templates)}
+
+    @property
+    def key_values(self) -> Mapping[str, Any]:
+        """The texts of the prompt that are not the judge's own."""
+        own = self.own_prompt().texts
+        texts = self.found_prompt.file.texts
+        changed = {key: text for key, text in texts.items() if own.get(key) != text}
+        return {"prompt": changed} if changed else {}
+
+    @property
+    def verdict_words(self) -> tuple[str, ...]:
+        """The words that a request for the verdict must contain."""
+        return self.schema.words
+
+    @cached_property
+    def verdict_prompt(self) -> Prompt:
+        """The templates with their variables checked."""
+        return self.prompt_of(f"judge {self.name}", "user")
+
+    def prompt_of(self, name: str, key: str) -> Prompt:
+        """Return the prompt with the user template of a key, such as `claims_user`.
+
+        A template of a file must use what the judge judges; one of a parameter need not.
+        """
+        default = Template(self.own_prompt().texts.get(key, self.default_user)).variables
+        known = {*(self.variables or default), *default, "format"}
+        optional = {"query", "history"} | ({"passages"} - self.needs)
+        needed = frozenset() if getattr(self, key, "") else default - optional
+        texts = self.templates["system"], self.templates.get(key, self.default_user)
+        try:
+            return Prompt(name, *texts, needed, frozenset(known))
+        except ConfigError as error:
+            raise self._wrong_prompt(str(error), key) from error
+
+    def _check_prompt(self) -> None:
+        """Raise `ConfigError` if a file has a text of another judge, or omits a verdict's word."""
+        own = self.own_prompt().texts
+        words = {"form": self.verdict_words, "form_after_reason": self.verdict_words}
+        if "claims_user" in own:
+            words["claims_form"] = Listing().words
+        for key, text in self.found_prompt.file.texts.items():
+            if key not in {*own, *words}:
+                raise self._wrong_prompt(f"{key}: the judge {self.name!r} has no such text", key)
+            missing = [word for word in words.get(key, ()) if word not in text]
+            if missing:
+                listed = ", ".join(words[key])
+                raise self._wrong_prompt(
+                    f"{key} does not contain {missing[0]!r}; the words of the verdict are not "
+                    f"translated: {listed}",
+                    key,
+                )
+
+    def _wrong_prompt(self, problem: str, key: str) -> ConfigError:
+        found = self.found_prompt
+        where = f"{own_path(found.name)}: " if found.is_own else ""
+        return ConfigError(f"{where}{problem}", key=key)
 
     # A judge overrides some of these methods.
 
@@ -195,24 +291,31 @@ class ModelJudge(CallingJudge):
         self, schema: VerdictSchema[Any], values: Mapping[str, str], material: tuple[str, ...]
     ) -> JudgeCall[Any]:
         """Return a call with the judge's templates."""
-        return JudgeCall(self.messages(self.prompt, schema, values), schema, material)
+        return JudgeCall(self.messages(self.verdict_prompt, schema, values), schema, material)
 
     def messages(
         self, prompt: Prompt, schema: VerdictSchema[Any], values: Mapping[str, str]
     ) -> tuple[ChatMessage, ...]:
         """Return the messages; they end with the form of the verdict."""
         shown = {name: text.replace(_LINE, "") for name, text in values.items()}
-        wording = schema.wording(explain=self.explain)
+        own = self.templates.get(self._form_key(schema))
+        wording = own or schema.wording(explain=self.explain)
         messages = prompt.render({**shown, "format": wording})
         if "format" in prompt.variables:
             return messages
-        ending = f"{wording}."
-        if self.explain and schema.explained:
+        ending = own or f"{wording}."
+        if not own and self.explain and schema.explained:
             ending = f"{_REASON} {ending}"
         if self.language:
             ending += f" Write in {self.language}; the words of the verdict stay as given here."
         *before, (role, text) = messages
         return (*before, (role, f"{text}\n\n{ending}"))
+
+    def _form_key(self, schema: VerdictSchema[Any]) -> str:
+        """Return the key of the text in a prompt's file that asks for a verdict of a schema."""
+        if isinstance(schema, Listing):
+            return "claims_form"
+        return "form_after_reason" if self.explain and schema.explained else "form"
 
     def verdicts(self, items: Sequence[Item], services: Services) -> list[Verdict]:
         """Return one verdict per item, in order.

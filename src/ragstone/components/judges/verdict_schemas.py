@@ -90,6 +90,11 @@ class VerdictSchema(Generic[T]):
         """Properties of the JSON object besides the reason."""
         raise NotImplementedError
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that any request for the verdict must contain, because they are read."""
+        raise NotImplementedError
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the instruction to write the verdict, after a reason or alone."""
         raise NotImplementedError
@@ -159,6 +164,11 @@ class Rating(VerdictSchema[float]):
         """A whole number on the scale."""
         return {"rating": {"type": "integer", "minimum": self.low, "maximum": self.high}}
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The ends of the scale, and the word before the rating."""
+        return (str(self.low), str(self.high), "Rating: [[")
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for a line with double brackets."""
         how = "End with one line" if explain else "Reply with one line and nothing else"
@@ -217,6 +227,11 @@ class Choice(VerdictSchema[str]):
     def properties(self) -> dict[str, Any]:
         """One of the options."""
         return {"verdict": {"type": "string", "enum": list(self.options)}}
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for one word, or for a line with the word `Verdict` after a reason."""
@@ -313,6 +328,11 @@ class Listing(VerdictSchema[tuple[str, ...]]):
         """A list of texts."""
         return {"claims": {"type": "array", "items": {"type": "string"}}}
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word for an empty list."""
+        return ("none",)
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for a numbered list, or the word none."""
         return "Write them as a numbered list, one a line. If there is none, write: none"
@@ -354,6 +374,11 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
         """One property per number, so that a server can enforce completeness."""
         choice = {"type": "string", "enum": list(self.options)}
         return {str(number): choice for number in range(1, self.count + 1)}
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for one line per number."""
