@@ -45,7 +45,7 @@ def earlier_schemas() -> ModuleType:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("reply_parsing", "verdict_schemas"):
             shown = ["git", "show", f"{EARLIER}:{FOLDER}/{name}.py"]
-            text = subprocess.run(shown, cwd=ROOT, check=True, capture_output=True, text=True).stdout  # noqa: S603 - git of this machine
+            text = subprocess.check_output(shown, cwd=ROOT, text=True)
             text = text.replace("ragstone.components.judges.reply_parsing", "earlier_reply_parsing")
             module = _loaded(f"earlier_{name}", Path(folder, f"{name}.py"), text)
     return module
@@ -61,8 +61,10 @@ def _loaded(name: str, path: Path, text: str) -> ModuleType:
     return module
 
 
-def replies_of(judge: ModelJudge, data: str, services: Services) -> list[tuple[str, JudgeCall[Any]]]:
-    """Return the first replies of a judge's model to answers of both data sets, with their calls."""
+def replies_of(
+    judge: ModelJudge, data: str, services: Services
+) -> list[tuple[str, JudgeCall[Any]]]:
+    """Return the first replies of a judge's model to answers of both sets, with their calls."""
     calls: list[JudgeCall[Any]] = []
     for name in ("truthfulqa", "mtrag"):
         graded = read_human_set(f"{data}/{name}").sample(ANSWERS, seed=0)

@@ -94,10 +94,18 @@ class PromptFile(PromptFacts):
     """The maximum length of an answer that the texts ask for."""
     citations: bool = False
     """Whether the texts ask for the numbers of passages."""
+    judge: str = ""
+    """The judge that the prompt is of, which makes it none of a generator."""
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if a text is malformed, or a fact is not in the texts."""
         super().__post_init__()
+        if self.judge:
+            raise ConfigError(
+                f"this is a prompt of the judge {self.judge!r}; a generator takes a file without "
+                "the key judge",
+                key="judge",
+            )
         written = " ".join(self.texts.values())
         for key in ("refusal", "max_words"):
             value = getattr(self, key)

@@ -28,7 +28,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.analysis_file import AnalysisSpec
 from ragstone.experiment.names import component_text, default_name, name_systems
 from ragstone.experiment.repeat_spec import Repeats, RepeatSpec
-from ragstone.experiment.sweeps import ListSweep
+from ragstone.experiment.sweeps import ListSweep, judge_variants
 from ragstone.statistics.correctness import Correctness
 
 _LOG: Final = logging.getLogger(__name__)
@@ -209,6 +209,11 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
         checked["systems"] = _spread(checked["systems"], where, ListSweep("systems", most))
     if "settings" in checked:
         checked["settings"] = ListSweep("settings", most).options(_as_list(checked["settings"]))
+    if "judges" in checked:
+        written = _as_list(checked["judges"])
+        is_list = isinstance(written, list)
+        swept = [one for entry in written for one in judge_variants(entry)] if is_list else written
+        checked["judges"] = swept
     try:
         return ExperimentFile.model_validate(checked)
     except ValidationError as error:

@@ -327,8 +327,10 @@ def _metrics(steps: StepList) -> Iterator[MetricEntry]:
         for metric in found.metrics:
             yield MetricEntry(str(metric), kind, metric.direction, metric.range, metric.described())
     for judge in steps.shared.judges:
+        facts = dict(judge.named_prompt)
+        known = facts and {**facts, "part": part_id(cache_key_parts(judge))}
         for name in judge.metrics:
-            yield MetricEntry(name, "judge", judge.direction, judge.range, judge.described())
+            yield MetricEntry(name, "judge", judge.direction, judge.range, judge.described(), known)
 
 
 def _has_rows(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> bool:

@@ -95,6 +95,8 @@ class MetricEntry:
     direction: Literal["higher", "lower", "neutral"] = "higher"
     range: tuple[float, float] | None = (0.0, 1.0)
     description: str = ""
+    prompt: Mapping[str, Any] = field(default_factory=dict)
+    """The facts of the judge's prompt, and the id of its texts (`part`); {} without one."""
 
     def scale(self, failures: Policy) -> Scale:
         """Return the range and the direction, with a policy for failed queries."""
@@ -122,9 +124,8 @@ class RepeatEntry:
     """Folders of one answer to each query, and of one verdict of each judge on it."""
 
     answer: int
-    """The number of the answer, from 0."""
     verdict: int
-    """The number of the verdict on it, from 0."""
+    """The numbers of the answer and of the verdict on it, from 0."""
     contexts: str
     predictions: str
     scores: str
@@ -230,8 +231,7 @@ class Record:
     data_source: Mapping[str, Any] = field(default_factory=dict)
     """The data set's reader and files with digests; address, revision and licence if known."""
     analysis: Mapping[str, Any] = field(default_factory=dict)
-    """When the file's analysis was first recorded (`recorded`), and whether results had finished
-    before (`after_results`); empty without an analysis."""
+    """When the file's analysis was `recorded`, and whether that was `after_results`; or {}."""
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
     prompts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -41,6 +41,11 @@ class ClaimsJudge(ModelJudge):
         {**TURN, "answer": "answer"},
     )
 
+    def __post_init__(self) -> None:
+        """Check the fields, and the templates of both steps."""
+        super().__post_init__()
+        _ = self.claims_prompt
+
     @cached_property
     def claims_prompt(self) -> Prompt:
         """The templates of the first step."""

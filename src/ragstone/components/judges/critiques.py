@@ -92,6 +92,7 @@ class Critiques(ModelJudge):
                 raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
         if self.user:
             raise ConfigError("judge 'critiques' has eight templates; 'user' cannot replace them")
+        _ = self.prompts
 
     @property
     def own_metrics(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -227,7 +228,7 @@ class ModelJudge(CallingJudge):
         for key, text in self.found_prompt.file.texts.items():
             if key not in {*own, *words}:
                 raise self._wrong_prompt(f"{key}: the judge {self.name!r} has no such text", key)
-            missing = [word for word in words.get(key, ()) if word not in text]
+            missing = [word for word in words.get(key, ()) if not _has_word(text, word)]
             if missing:
                 listed = ", ".join(words[key])
                 raise self._wrong_prompt(
@@ -415,6 +416,11 @@ def with_replies(verdict: Verdict, replies: Sequence[JudgeReply[Any]]) -> Verdic
         unreadable=any(reply.is_unreadable for reply in replies),
         retry=any(reply.status == "failed" or reply.is_unreadable for reply in replies),
     )
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Return whether a text has a word of a verdict; Chinese has no spaces around it."""
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text) is not None
 
 
 def _material(item: Item) -> tuple[str, ...]:

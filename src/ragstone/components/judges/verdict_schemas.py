@@ -93,7 +93,7 @@ class VerdictSchema(Generic[T]):
     @property
     def words(self) -> tuple[str, ...]:
         """The words that any request for the verdict must contain, because they are read."""
-        raise NotImplementedError
+        return ()
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the instruction to write the verdict, after a reason or alone."""
@@ -167,7 +167,7 @@ class Rating(VerdictSchema[float]):
     @property
     def words(self) -> tuple[str, ...]:
         """The ends of the scale, and the word before the rating."""
-        return (str(self.low), str(self.high), "Rating: [[")
+        return (str(self.low), str(self.high), "Rating")
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for a line with double brackets."""
