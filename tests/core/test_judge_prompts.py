@@ -68,7 +68,7 @@ def test_four_judges_are_shipped_in_five_languages() -> None:
 @pytest.mark.parametrize("name", shipped_translations())
 def test_a_translation_replaces_every_text(name: str) -> None:
     """No English is left but the words of the verdict, and a verdict as asked for is read."""
-    kind, _, language = name.rpartition(".")
+    kind = name.rpartition(".")[0]
     for explain in (False, True):
         made, own = (
             judge(name=kind, prompt=one, explain=explain, structured=False) for one in (name, "")
