@@ -33,7 +33,7 @@ EARLIER: Final = "94fcd4a4^"
 FOLDER: Final = "src/ragstone/components/judges"
 ROOT: Final = Path(__file__).resolve().parents[1]
 ANSWERS: Final = 50
-JUDGES: Final = {
+JUDGES: Final[dict[str, dict[str, Any]]] = {
     "ratings": {"name": "RB_llm", "explain": False},
     "words": {"name": "equivalence"},
 }
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--store", default=".ragstone", type=Path)
     options = parser.parse_args()
     earlier = earlier_schemas()
-    forms = {
+    forms: dict[str, tuple[Any, Any]] = {
         "ratings": (earlier.Rating(1, 10), verdict_schemas.Rating(1, 10)),
         "words": (earlier.Choice(), verdict_schemas.Choice()),
     }

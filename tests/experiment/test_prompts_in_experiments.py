@@ -224,5 +224,6 @@ def test_prompts_of_judges_are_in_record_passport_report_and_differences(tmp_pat
     assert HOSTILE not in page
     assert "strict@2: idk(prompt=strict)" in page
     assert "Own prompt strict, version 2" in page
+    assert "language de, a translation that no native speaker reviewed. Digest" in page
     changes = diff_passports(passport, later.passport()).changes
     assert "metric idk(prompt=strict).user" in {c.what for c in changes if c.category == "prompts"}

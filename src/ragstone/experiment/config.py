@@ -210,10 +210,7 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
     if "settings" in checked:
         checked["settings"] = ListSweep("settings", most).options(_as_list(checked["settings"]))
     if "judges" in checked:
-        written = _as_list(checked["judges"])
-        is_list = isinstance(written, list)
-        swept = [one for entry in written for one in judge_variants(entry)] if is_list else written
-        checked["judges"] = swept
+        checked["judges"] = judge_variants(checked["judges"])
     try:
         return ExperimentFile.model_validate(checked)
     except ValidationError as error:

@@ -84,7 +84,7 @@ class ListSweep:
 
 
 def judge_variants(written: object) -> list[Any]:
-    """Return the judges that an entry stands for: one per prompt if `prompt` is a list.
+    """Return the judges of a list or an entry: one per prompt if `prompt` is a list.
 
     Other lists are values: several models are one judge.
 
@@ -92,6 +92,8 @@ def judge_variants(written: object) -> list[Any]:
     >>> [(judge["model"], judge["prompt"]) for judge in swept]
     [(['a', 'b'], 'idk'), (['a', 'b'], 'idk.de')]
     """
+    if isinstance(written, list):
+        return [one for entry in written for one in judge_variants(entry)]
     if not isinstance(written, Mapping):
         return [written]
     options = {key: [value] for key, value in written.items()}

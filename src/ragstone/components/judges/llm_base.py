@@ -184,7 +184,9 @@ class ModelJudge(CallingJudge):
     @property
     def named_prompt(self) -> Mapping[str, Any]:
         """The name, version and language of the prompt, and the texts that parameters replace."""
-        return {"judge": self.name, **self.found_prompt.facts(self.templates)}
+        found = self.found_prompt
+        reviewed = found.file.reviewed
+        return {"judge": self.name, "reviewed": reviewed, **found.facts(self.templates)}
 
     @property
     def key_values(self) -> Mapping[str, Any]:
