@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
-from ragstone.components.judges.llm_base import SYSTEM, ModelJudge, user_template
+from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.prompted import SYSTEM
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Rating
 from ragstone.core.judge_prompts import JudgePromptFile
