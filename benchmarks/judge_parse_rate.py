@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Reply, Request
-from ragstone.components.judges import reply_parsing, verdict_schemas
+from ragstone.components.judges import verdict_schemas
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.core.registry import create
@@ -77,6 +77,15 @@ def replies_of(
     return [(reply.text, call) for reply, call in pairs if isinstance(reply, Reply)]
 
 
+def share(count: int, n: int) -> str:
+    """Return a share with its interval, as it is shown in the docs."""
+    found = proportion(count, n)
+    if found.value is None or found.interval is None:
+        return "no reply"
+    low, high = (round(100 * bound) for bound in found.interval)
+    return f"{count} of {n} = {round(100 * found.value)} % [{low} %, {high} %]"
+
+
 def main() -> None:
     """Print a row per judge and parser, and the most frequent replies that are not read."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -88,9 +97,8 @@ def main() -> None:
         "ratings": (earlier.Rating(1, 10), verdict_schemas.Rating(1, 10)),
         "words": (earlier.Choice(), verdict_schemas.Choice()),
     }
-    refused = (ValueError, sys.modules["earlier_reply_parsing"].Unreadable)
-    print("| replies | n | read before | read now |")
-    print("|---|---|---|---|")
+    print("| replies | read before | read now |")
+    print("|---|---|---|")
     options.store.mkdir(parents=True, exist_ok=True)
     with Calls.at(options.store / "calls.sqlite") as kept:
         for name, written in JUDGES.items():
@@ -105,14 +113,13 @@ def main() -> None:
                     try:
                         form.read(text, call.material)
                         read += 1
-                    except refused:
+                    except ValueError:  # either `Unreadable`
                         unread[text.strip()] += 1
-                cells.append(str(proportion(read, len(found))))
-            print(f"| {name} | {len(found)} |", " | ".join(cells), "|", flush=True)
+                cells.append(share(read, len(found)))
+            print(f"| {name} |", " | ".join(cells), "|", flush=True)
             for text, count in unread.most_common(EXAMPLES):
                 print(f"    not read, {count} times: {text!r}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    assert issubclass(reply_parsing.Unreadable, ValueError)
     main()
