@@ -30,10 +30,14 @@ _BRACKETS: Final = "「『【"
 """Brackets of Chinese and Japanese that may precede it."""
 SURROUNDING: Final = f" \n\t.*_`'\"[](){{}}!{_STOPS}{_BRACKETS}"
 _DRESS: Final = r"[\s*_`'\"]*"
+_ECHO: Final = r"(?:\s+as\s+a\s+number\s+from\s+\d+\s+to\s+\d+\s+in\s+double\s+brackets)?"
+"""Words of the request that small models repeat between `rating` and the number."""
 _INTRODUCED: Final = (
-    r"(?:\b(?:{words})" + _DRESS + r"(?:is|[:：=])" + _DRESS + r"[\[{{(<「『【]?)\s*$"  # noqa: RUF001 - the full-width colon of Chinese
+    r"(?:\b(?:{words})" + _DRESS + r"(?:is\s*[:：]?|[:：=])" + _DRESS + r"[\[{{(<「『【]?)\s*$"  # noqa: RUF001 - the full-width colon of Chinese
 )
-BEFORE_RATING: Final = re.compile(_INTRODUCED.format(words=_RATING_WORDS), re.IGNORECASE)
+BEFORE_RATING: Final = re.compile(
+    _INTRODUCED.format(words=f"(?:{_RATING_WORDS}){_ECHO}"), re.IGNORECASE
+)
 BEFORE_CHOICE: Final = re.compile(_INTRODUCED.format(words=_VERDICT_WORDS), re.IGNORECASE)
 ENDED: Final = re.compile(
     r"[点分]?[\s*_`'\"]*[\]})>]{0,2}[\s*_`'\"]*"
@@ -42,7 +46,7 @@ ENDED: Final = re.compile(
 """After a verdict: the end of a line or a sentence, not a unit and not the next word."""
 _BEFORE: Final = frozenset(":：=[{(<*_`'\"s" + _BRACKETS)  # noqa: RUF001 - the full-width colon of Chinese
 """The last character before a verdict that is introduced, as a quick test; `s` is that of `is`."""
-_LOOKS_BACK: Final = 30
+_LOOKS_BACK: Final = 80
 NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?")
 NUMBER_ALONE: Final = re.compile(
     rf"[\s*_`'\"\[({{{_BRACKETS}]*(?:(?:" + _RATING_WORDS + r")[\s*_`]+)?"
