@@ -3,7 +3,8 @@
     python benchmarks/judge_parse_rate.py ../shared/data --store STORE
 
 The replies are those of the bundled model in free text, at most 24 tokens each: ratings of
-`RB_llm` and words of `equivalence`, for 50 answers of TruthfulQA and 50 of mtRAG. The earlier
+`RB_llm` for 50 answers of TruthfulQA and 50 of mtRAG, and words of `equivalence` for the first
+50. The earlier
 parser is that of the commit before a bare number was read; git has its text.
 """
 
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -37,6 +39,7 @@ JUDGES: Final[dict[str, dict[str, Any]]] = {
     "ratings": {"name": "RB_llm", "explain": False},
     "words": {"name": "equivalence"},
 }
+SETS: Final = {"ratings": ("truthfulqa", "mtrag"), "words": ("truthfulqa",)}
 EXAMPLES: Final = 6
 
 
@@ -62,11 +65,11 @@ def _loaded(name: str, path: Path, text: str) -> ModuleType:
 
 
 def replies_of(
-    judge: ModelJudge, data: str, services: Services
+    judge: ModelJudge, data: str, names: Sequence[str], services: Services
 ) -> list[tuple[str, JudgeCall[Any]]]:
-    """Return the first replies of a judge's model to answers of both sets, with their calls."""
+    """Return the first replies of a judge's model to answers of some sets, with their calls."""
     calls: list[JudgeCall[Any]] = []
-    for name in ("truthfulqa", "mtrag"):
+    for name in names:
         graded = read_human_set(f"{data}/{name}").sample(ANSWERS, seed=0)
         calls += [call for one in graded.items for call in judge.calls_for(one.item)]
     (backend,) = judge.backends
@@ -104,7 +107,7 @@ def main() -> None:
         for name, written in JUDGES.items():
             made = {**written, "model": "local", "structured": False, "max_tokens": 24}
             judge = create("judges", made, where="judge")
-            found = replies_of(judge, options.data, Services(calls=kept))
+            found = replies_of(judge, options.data, SETS[name], Services(calls=kept))
             cells, unread = [], Counter[str]()
             for form in forms[name]:
                 read = 0
