@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from ragstone.cli import root
-from ragstone.components.judges.llm_base import SYSTEM
+from ragstone.components.judges.prompted import SYSTEM
 from ragstone.errors import ConfigError
 from ragstone.experiment.load import load_experiment
 from ragstone.testing import FakeGullibleJudge, FakeModelServer

@@ -77,3 +77,43 @@ def test_an_unknown_prompt_is_named() -> None:
     """With the nearest one."""
     with pytest.raises(ConfigError, match="did you mean 'concise'"):
         invoke("concis")
+
+
+def test_prompts_of_judges_are_listed(tmp_path: Path) -> None:
+    """Below those of generators, or alone; own ones are those that name a judge."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "mine.yaml").write_text("judge: idk\nuser: '{answer}?'\n", "utf-8")
+    (tmp_path / "prompts" / "bad.yaml").write_text("judge: idk\nusr: ''\n", "utf-8")
+    (tmp_path / "prompts" / "far.yaml").write_text("judge: j.py:Mine\nuser: '{x}'\n", "utf-8")
+    folder = ("--folder", str(tmp_path))
+
+    shown = invoke(*folder)
+    assert shown.index("concise") < shown.index("Prompts of judges:") < shown.index("idk.de")
+    assert "mine (own)" in shown
+    assert "bad: " in shown
+    assert "concise" not in invoke(*folder, "--judges")
+    listed = {one["name"]: one for one in json.loads(invoke(*folder, "--judges", "--json"))}
+    assert {"equivalence", "critiques", "RL_F.zh", "mine", "far"} <= set(listed)
+    assert "did you mean 'user'" in listed["bad"]["error"]
+    assert (listed["mine"]["own"], listed["mine"]["judge"]) == (True, "idk")
+    assert listed["mine"]["texts"]["user"] == "{answer}?"
+    assert listed["mine"]["texts"]["system"] == listed["idk"]["texts"]["system"]
+    assert (listed["idk.de"]["language"], listed["idk.de"]["reviewed"]) == ("de", False)
+    assert "mine" not in [one["name"] for one in json.loads(invoke(*folder, "--json"))]
+
+
+def test_a_prompt_of_a_judge_is_shown_and_compared(tmp_path: Path) -> None:
+    """An own prompt of a generator comes before a judge's of that name, unless --judges."""
+    assert "Is the answer right?" in invoke("equivalence")
+    assert json.loads(invoke("idk.fr", "--json"))["judge"] == "idk"
+    compared = invoke("diff", "RB_llm", "RB_llm.ja")
+    assert "- Rate the answer from 1 to 10" in compared
+    assert "form:\n+ " in compared
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "support.yaml").write_text("user: '{context} {query}'\n", "utf-8")
+    folder = ("--folder", str(tmp_path))
+    assert "closed_book" in invoke("support", *folder)
+    with pytest.raises(ConfigError, match=r"unknown prompt of a judge: 'idk\.it'"):
+        invoke("idk.it", "--judges")
+    with pytest.raises(ConfigError, match="did you mean 'concise'"):
+        invoke("concis", *folder)

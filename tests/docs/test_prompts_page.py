@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from ragstone.cli import root
 from ragstone.core import limits
+from ragstone.core.judge_prompts import JudgePromptFile
 from ragstone.core.prompt_files import PromptFile, find_prompt, shipped_names, traits
-from ragstone.core.registry import beside
+from ragstone.core.registry import beside, create
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "prompts.md").read_text("utf-8")
@@ -45,22 +46,39 @@ def test_the_example_is_a_prompt(tmp_path: Path) -> None:
         found = find_prompt("desk")
 
     assert (found.label(), len(found.file.examples)) == ("desk@2", 1)
-    keys = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ", PAGE.partition("| key |")[2], re.MULTILINE)
-    named = {key for cell in keys for key in re.findall(r"`(\w+)`", cell)}
-    assert named == {field.name for field in fields(PromptFile)}
+    own, judges = map(_keys, PAGE.partition("| key |")[2].split("| key |"))
+    assert own | {"judge"} == {field.name for field in fields(PromptFile)}
+    assert judges == {field.name for field in fields(JudgePromptFile)}
     assert f"{limits.MAX_PROMPT_CHARACTERS:,} characters" in PAGE
+
+
+def test_the_example_is_a_prompt_of_a_judge(tmp_path: Path) -> None:
+    """Its variables are those of the judge."""
+    (block,) = re.findall(r"```yaml\n(judge: equivalence\n.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "unit.yaml").write_text(block, "utf-8")
+    made = create("judges", "equivalence(prompt=unit)", where="judge", folder=tmp_path)
+    assert made.named_prompt["label"] == "unit@2"
+
+
+def _keys(table: str) -> set[str]:
+    """Return the keys in the first column of a table at the beginning of a text."""
+    cells = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ", table, re.MULTILINE)
+    return {key for cell in cells for key in re.findall(r"`(\w+)`", cell)}
 
 
 def test_the_commands_print_the_keys_shown() -> None:
     """The list, one prompt, the comparison of two, and the entry of a passport."""
     blocks = [json.loads(one) for one in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-    facts, shown, compared = blocks
+    facts, shown, of_judge, compared = blocks
 
     one = json.loads(CliRunner().invoke(root, ["prompts", "concise", "--json"]).output)
     assert list(one) == list(shown)
     assert list(one["traits"]) == list(shown["traits"])
     prompt = find_prompt("concise")
-    assert list(prompt.facts(prompt.file.sent)) == list(facts)
+    assert list(prompt.facts()) == list(facts)
+    judges = json.loads(CliRunner().invoke(root, ["prompts", "idk.de", "--json"]).output)
+    assert (list(judges), list(judges["texts"])) == (list(of_judge), list(of_judge["texts"]))
     arguments = ["prompts", "diff", "instruction", "concise", "--json"]
     found = json.loads(CliRunner().invoke(root, arguments).output)
     assert list(found) == list(compared)

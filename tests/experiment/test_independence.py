@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.components.judges.llm_base import SYSTEM
+from ragstone.components.judges.prompted import SYSTEM
 from ragstone.core.registry import create
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.independence import independence, judge_party, system_party

@@ -87,3 +87,42 @@ def test_an_unknown_judge_is_refused_with_the_nearest(make: Any) -> None:
     """Before anything is run."""
     with pytest.raises(ConfigError, match="did you mean 'equivalence'"):
         make("http://localhost:1/v1", ["equivalense"]).plan()
+
+
+def test_a_list_of_prompts_makes_one_judge_per_prompt(make: Any, tmp_path: Path) -> None:
+    """Each has metrics of its own, and the second run asks nothing."""
+    (tmp_path / "prompts").mkdir()
+    own = {"user": "Is {answer} exactly {gold}?", "version": 2, "judge": "equivalence"}
+    (tmp_path / "prompts" / "strict.yaml").write_text(yaml.safe_dump(own))
+    prompts = ["equivalence", "strict", "equivalence.de"]
+    judges = [{"name": "equivalence", "prompt": prompts}]
+    with FakeModelServer(answer=lambda asked: "no" if "exactly" in str(asked) else "yes") as server:
+        results = make(server.url, judges).run()
+        asked = sum(server.asked.values())
+        make(server.url, judges).run()
+
+    assert sum(server.asked.values()) == asked
+    means = {c.metric: c.summary.mean for c in results.answer_cells if c.setting == "gold"}
+    strict = "equivalence(prompt=strict)"
+    assert (means["equivalence"], means[strict]) == (1.0, 0.0)
+    assert means["equivalence(prompt=equivalence.de)"] == 1.0
+    facts = results.record.metric(strict).prompt
+    assert (facts["label"], facts["version"], facts["language"]) == ("strict@2", 2, "en")
+    assert results.record.templates[facts["part"]]["user"] == own["user"]
+
+
+def test_a_judge_of_a_judge_is_swept_too(make: Any) -> None:
+    """Its texts and its prompt are those of both."""
+    model = {"name": "chat", "model": "fake", "base_url": "http://localhost:1/v1"}
+    of = {"name": "RB_llm", "model": model, "prompt": ["RB_llm", "RB_llm.fr"]}
+    written = {"name": "conditioned", "of": of, "idk": {"name": "idk", "model": model}}
+    path = make("http://localhost:1/v1", []).folder / "swept.yaml"
+    document = yaml.safe_load((path.parent / "judged.yaml").read_text())
+    path.write_text(yaml.safe_dump({**document, "judges": written}))
+    plain, french = load_experiment(path).judges
+
+    assert str(plain) == "RB_llm(conditioned)"
+    assert str(french) == "RB_llm(prompt=RB_llm.fr)(conditioned)"
+    assert french.named_prompt["label"] == "RB_llm.fr"
+    assert french.named_prompt["idk"]["label"] == "idk"
+    assert {"of.user", "idk.user"} <= set(french.templates)

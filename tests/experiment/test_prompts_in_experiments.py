@@ -14,7 +14,7 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.load import load_experiment
 from ragstone.results.html import render_report
 from ragstone.results.passport_diff import diff_passports
-from ragstone.results.prompts import prompt_names, shown_prompts
+from ragstone.results.prompts import judge_prompts, prompt_names, shown_prompts
 from ragstone.results.results import Results
 from ragstone.testing import FakeModelServer
 
@@ -182,3 +182,48 @@ def test_systems_without_a_prompt_have_no_name(tmp_path: Path) -> None:
 
     assert prompt_names(results.record) == {"a": ""}
     assert 'id="prompts"' not in render_report(results)
+
+
+def test_prompts_of_judges_are_in_record_passport_report_and_differences(tmp_path: Path) -> None:
+    """Name, version, digest and texts of each; those of one judge are compared."""
+    (tmp_path / "prompts").mkdir()
+    strict = {"judge": "idk", "user": f"{HOSTILE} {{answer}}?", "version": 2}
+    (tmp_path / "prompts" / "strict.yaml").write_text(yaml.safe_dump(strict), "utf-8")
+    with FakeModelServer(answer=lambda _: "no") as server:
+        path = write(tmp_path, server, "concise")
+        document = yaml.safe_load(path.read_text("utf-8"))
+        model = {"name": "chat", "model": "fake", "base_url": server.url}
+        document["judges"] = [
+            {"name": "idk", "model": model, "prompt": ["idk", "strict", "idk.de"]},
+            {"name": "RB_llm", "model": model, "system": "Be brief.", "least_parse_rate": 0},
+        ]
+        path.write_text(yaml.safe_dump(document), "utf-8")
+        results = run(path)
+        strict["user"] = "Really, {answer}?"
+        (tmp_path / "prompts" / "strict.yaml").write_text(yaml.safe_dump(strict), "utf-8")
+        later = run(path)
+
+    shown = {one.label.partition("~")[0]: one for one in judge_prompts(results.record)}
+    assert list(shown) == ["idk", "strict@2", "idk.de", "RB_llm"]
+    assert shown["strict@2"].systems == ("idk(prompt=strict)",)
+    assert shown["RB_llm"].systems == ("RB_llm", "RB_llm/10")
+    assert f"+ {HOSTILE} {{answer}}?" in shown["strict@2"].difference
+    assert shown["RB_llm"].difference == shown["idk"].difference == ()
+    assert judge_prompts(replace(results.record, metrics=())) == []
+
+    passport = results.passport()
+    entry = passport["metrics"]["idk(prompt=strict)"]
+    facts = entry["prompt"]
+    assert (facts["name"], facts["version"], facts["own"], facts["judge"]) == (
+        *("strict", 2, True, "idk"),
+    )
+    assert facts["part"] == entry["part"]
+    assert passport["prompts"][entry["part"]]["user"] == f"{HOSTILE} {{answer}}?"
+    assert passport["metrics"]["RB_llm"]["prompt"]["replaced"] == ["system"]
+    page = render_report(results)
+    assert HOSTILE not in page
+    assert "strict@2: idk(prompt=strict)" in page
+    assert "Own prompt strict, version 2" in page
+    assert "language de, a translation that no native speaker reviewed. Digest" in page
+    changes = diff_passports(passport, later.passport()).changes
+    assert "metric idk(prompt=strict).user" in {c.what for c in changes if c.category == "prompts"}

@@ -1,4 +1,4 @@
-"""`ragstone prompts`: list the prompts of generators, show one, and compare two."""
+"""`ragstone prompts`: list the prompts of generators and judges, show one, and compare two."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from ragstone.cli.options import FILE, json_option, print_result
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragstone.core.judge_prompts import JudgePromptFile
     from ragstone.core.prompt_files import NamedPrompt
 
 
@@ -24,31 +27,34 @@ if TYPE_CHECKING:
     default=Path(),
     help="Folder of the experiment file; its folder prompts contains your own prompts.",
 )
+@click.option("--judges", "of_judges", is_flag=True, help="Only the prompts of judges.")
 @json_option
-def command(names: tuple[str, ...], folder: Path) -> None:
-    """List the prompts that a generator may have, show one, or compare two.
+def command(names: tuple[str, ...], folder: Path, of_judges: bool) -> None:
+    """List the prompts of generators and judges, show one, or compare two.
 
     \b
     Examples:
       ragstone prompts                             every prompt with its traits
       ragstone prompts concise                     its texts
       ragstone prompts diff instruction concise    the lines that differ
+      ragstone prompts diff idk idk.de             the same for prompts of judges
     """
-    from ragstone.core.prompt_files import find_prompt, own_names, shipped_names
     from ragstone.core.registry import beside
 
+    find = _judge_prompt if of_judges else _prompt
     with beside(folder):
         if names[:1] == ("diff",) and len(names) == len(("diff", "A", "B")):
-            first, second = map(find_prompt, names[1:])
+            first, second = map(find, names[1:])
             print_result(lambda: _compared(first, second), lambda: _diff_text(first, second))
         elif len(names) == 1 and names != ("diff",):
-            prompt = find_prompt(names[0])
+            prompt = find(names[0])
             print_result(lambda: _described(prompt), lambda: "\n".join(_lines(prompt)))
         elif not names:
-            listed = dict.fromkeys([*shipped_names(), *own_names()])
-            found = [_found(name) for name in listed]
+            judges = [_found(name, _judge_prompt) for name in _judge_names()]
+            found = [] if of_judges else [_found(name, _prompt) for name in _generator_names()]
             print_result(
-                lambda: [*map(_described, found)], lambda: "\n".join(map(str, _table(found)))
+                lambda: [*map(_described, judges if of_judges else found)],
+                lambda: "\n".join(map(str, _tables(found, judges))),
             )
         else:
             raise click.UsageError("expected nothing, the name of a prompt, or: diff A B")
@@ -62,25 +68,78 @@ class _Unreadable:
     problem: str
 
 
-def _found(name: str) -> NamedPrompt | _Unreadable:
-    from ragstone.core.prompt_files import find_prompt
+def _generator_names() -> list[str]:
+    from ragstone.core.judge_prompts import own_judge_names
+    from ragstone.core.prompt_files import own_names, shipped_names
 
+    of_judges = own_judge_names()
+    return [n for n in dict.fromkeys([*shipped_names(), *own_names()]) if n not in of_judges]
+
+
+def _judge_names() -> list[str]:
+    """Return the judges with a prompt, each followed by its shipped files; then own files."""
+    from ragstone.core.judge_prompts import own_judge_names, shipped_for
+
+    shipped = (name for judge in _own_prompts() for name in (judge, *shipped_for(judge)))
+    return list(dict.fromkeys([*shipped, *own_judge_names()]))
+
+
+def _own_prompts() -> dict[str, JudgePromptFile]:
+    """Return the name of each judge with a prompt -> the prompt."""
+    from ragstone.components.judges.llm_base import ModelJudge
+    from ragstone.core.registry import find, known
+
+    kinds = {name: find("judges", name, where="prompts") for name in known("judges")}
+    return {n: kind.own_prompt() for n, kind in kinds.items() if issubclass(kind, ModelJudge)}
+
+
+def _prompt(name: str) -> NamedPrompt[Any]:
+    """Return the prompt of a generator or a judge; that of a generator comes first."""
+    from ragstone.core.judge_prompts import judge_of_prompt
+    from ragstone.core.prompt_files import find_prompt, own_names, shipped_names
+
+    if judge_of_prompt(name):
+        return _judge_prompt(name)
+    is_generators = name in {*shipped_names(), *own_names()}
+    return (
+        _judge_prompt(name) if not is_generators and name in _own_prompts() else find_prompt(name)
+    )
+
+
+def _judge_prompt(name: str) -> NamedPrompt[Any]:
+    """Return the prompt of a judge, with the judge's own texts for those it leaves out."""
+    from ragstone.core.judge_prompts import JudgePromptFile, find_judge_prompt, judge_of_prompt
+    from ragstone.core.prompt_files import unknown_prompt
+
+    own, named = _own_prompts(), judge_of_prompt(name)
+    judge = named or name
+    if judge not in {*own, named}:
+        raise unknown_prompt(name, "prompt of a judge:", _judge_names())
+    # A judge in a file of your own is not known here.
+    return find_judge_prompt(name, judge, own.get(judge, JudgePromptFile(judge=judge)))
+
+
+def _found(name: str, find: Callable[[str], NamedPrompt[Any]]) -> NamedPrompt[Any] | _Unreadable:
     try:
-        return find_prompt(name)
+        return find(name)
     except ConfigError as error:
         return _Unreadable(name, str(error))
 
 
-def _described(prompt: NamedPrompt | _Unreadable) -> dict[str, Any]:
+def _described(prompt: NamedPrompt[Any] | _Unreadable) -> dict[str, Any]:
+    from ragstone.core.judge_prompts import JudgePromptFile
     from ragstone.core.prompt_files import traits
 
     if isinstance(prompt, _Unreadable):
         return {"name": prompt.name, "error": prompt.problem}
-    sent = prompt.file.sent
-    facts = {key: value for key, value in prompt.facts(sent).items() if key != "replaced"}
+    file = prompt.file
+    facts = {key: value for key, value in prompt.facts().items() if key != "replaced"}
+    facts["about"] = file.about
+    if isinstance(file, JudgePromptFile):
+        return {**facts, "judge": file.judge, "reviewed": file.reviewed, "texts": file.texts}
+    sent = file.sent
     return {
         **facts,
-        "about": prompt.file.about,
         "traits": traits(prompt),
         "system": sent.system,
         "user": sent.user,
@@ -92,7 +151,35 @@ def _described(prompt: NamedPrompt | _Unreadable) -> dict[str, Any]:
     }
 
 
-def _table(found: list[NamedPrompt | _Unreadable]) -> Iterator[object]:
+def _tables(
+    generators: list[NamedPrompt[Any] | _Unreadable], judges: list[NamedPrompt[Any] | _Unreadable]
+) -> Iterator[object]:
+    if generators:
+        yield from _table(generators)
+        yield "\nPrompts of judges:"
+    yield from _judge_table(judges)
+
+
+def _judge_table(found: list[NamedPrompt[Any] | _Unreadable]) -> Iterator[object]:
+    from ragstone.core.tables import TextTable
+
+    reviewed = {None: "-", True: "yes", False: "no"}
+    rows = [
+        (
+            f"{one.name} (own)" if one.is_own else one.name,
+            one.file.judge or one.name,
+            one.file.language,
+            str(one.file.version),
+            reviewed[one.file.reviewed],
+        )
+        for one in found
+        if not isinstance(one, _Unreadable)
+    ]
+    yield TextTable(["name", "judge", "language", "version", "translation reviewed"], rows)
+    yield from (f"{one.name}: {one.problem}" for one in found if isinstance(one, _Unreadable))
+
+
+def _table(found: list[NamedPrompt[Any] | _Unreadable]) -> Iterator[object]:
     from ragstone.core.prompt_files import traits
     from ragstone.core.tables import TextTable
 
@@ -112,29 +199,24 @@ def _table(found: list[NamedPrompt | _Unreadable]) -> Iterator[object]:
     yield from (f"{one.name}: {one.problem}" for one in found if isinstance(one, _Unreadable))
 
 
-def _lines(prompt: NamedPrompt) -> Iterator[str]:
-    from ragstone.core.prompt_files import sent_texts
-
+def _lines(prompt: NamedPrompt[Any]) -> Iterator[str]:
     file, origin = prompt.file, "own" if prompt.is_own else "shipped"
     yield click.style(prompt.label(), bold=True) + f" ({origin}, {file.language})"
     if file.about:
         yield file.about
-    for key, text in sent_texts(file.sent).items():
+    for key, text in file.sent_texts.items():
         yield f"\n{key}:\n{text}"
 
 
-def _compared(a: NamedPrompt, b: NamedPrompt) -> dict[str, Any]:
-    from ragstone.core.prompt_files import sent_texts
-
-    before, after = sent_texts(a.file.sent), sent_texts(b.file.sent)
+def _compared(a: NamedPrompt[Any], b: NamedPrompt[Any]) -> dict[str, Any]:
+    before, after = a.file.sent_texts, b.file.sent_texts
     changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
     rows = [{"key": key, "a": before.get(key), "b": after.get(key)} for key in changed]
     return {"a": a.label(), "b": b.label(), "differences": rows}
 
 
-def _diff_text(a: NamedPrompt, b: NamedPrompt) -> str:
-    from ragstone.core.prompt_files import sent_texts
+def _diff_text(a: NamedPrompt[Any], b: NamedPrompt[Any]) -> str:
     from ragstone.results.prompts import difference
 
-    lines = list(difference(sent_texts(a.file.sent), sent_texts(b.file.sent)))
+    lines = list(difference(a.file.sent_texts, b.file.sent_texts))
     return "\n".join([f"{a.label()} | {b.label()}", *(lines or ["nothing differs"])])

@@ -1,4 +1,4 @@
-"""Prompts by name: `prompts/NAME.yaml` beside the experiment file, or a shipped one.
+"""Generators' prompts by name: `prompts/NAME.yaml` beside the experiment file, or a shipped one.
 
 docs/prompts.md lists the keys of a file and the traits of the shipped prompts.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
@@ -28,6 +28,7 @@ FOLDER: Final = "prompts"
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _DIGITS: Final = 4
+F = TypeVar("F", bound="PromptFacts")
 
 
 @dataclass(frozen=True)
@@ -40,29 +41,16 @@ class ClosedBook:
     user: str = "{query}"
 
 
-@dataclass(frozen=True)
-class PromptFile:
-    """The keys of a prompt's file; `about` and those after `answer_after` are not sent."""
+@dataclass(frozen=True, kw_only=True)
+class PromptFacts:
+    """The keys of the file of any prompt that are not sent."""
 
-    __pydantic_config__: ClassVar = {"extra": "forbid"}
-
-    user: str
-    system: str = ""
-    closed_book: ClosedBook = field(default_factory=ClosedBook)
-    examples: tuple[FewShot, ...] = ()
-    answer_after: str = ""
     about: str = ""
     language: str = "en"
     version: int = 1
-    refusal: str = ""
-    """The sentence that the texts ask for if the passages do not contain the answer."""
-    max_words: int | None = None
-    """The maximum length of an answer that the texts ask for."""
-    citations: bool = False
-    """Whether the texts ask for the numbers of passages."""
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` if a text is too long or malformed, or a fact is not in the texts."""
+        """Raise `ConfigError` if a text is too long, or the version or language is malformed."""
         for key, text in self.texts.items():
             if len(text) > limits.MAX_PROMPT_CHARACTERS:
                 raise ConfigError(
@@ -76,6 +64,47 @@ class PromptFile:
             raise ConfigError(
                 f"language must be a code such as en or pt-BR, found {self.language!r}",
                 key="language",
+            )
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Key -> each text of the file that is sent."""
+        raise NotImplementedError
+
+    @property
+    def sent_texts(self) -> dict[str, str]:
+        """Key -> each text that decides the replies; its digest is that of the prompt."""
+        return self.texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptFile(PromptFacts):
+    """The keys of the file of a generator's prompt."""
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    user: str
+    system: str = ""
+    closed_book: ClosedBook = field(default_factory=ClosedBook)
+    examples: tuple[FewShot, ...] = ()
+    answer_after: str = ""
+    refusal: str = ""
+    """The sentence that the texts ask for if the passages do not contain the answer."""
+    max_words: int | None = None
+    """The maximum length of an answer that the texts ask for."""
+    citations: bool = False
+    """Whether the texts ask for the numbers of passages."""
+    judge: str = ""
+    """The judge that the prompt is of, which makes it none of a generator."""
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` if a text is malformed, or a fact is not in the texts."""
+        super().__post_init__()
+        if self.judge:
+            raise ConfigError(
+                f"this is a prompt of the judge {self.judge!r}; a generator takes a file without "
+                "the key judge",
+                key="judge",
             )
         written = " ".join(self.texts.values())
         for key in ("refusal", "max_words"):
@@ -100,46 +129,73 @@ class PromptFile:
         closed = self.closed_book.system, self.closed_book.user
         return RagPrompts(self.system, self.user, *closed, self.examples, self.answer_after)
 
+    @property
+    def sent_texts(self) -> dict[str, str]:
+        """Key -> each text that is sent or that decides how a reply is read."""
+        return sent_texts(self.sent)
+
 
 @dataclass(frozen=True)
-class NamedPrompt:
+class NamedPrompt(Generic[F]):
     """A prompt with its name."""
 
     name: str
-    file: PromptFile
+    file: F
     is_own: bool = False
     """Whether it is a file beside the experiment, not a shipped one."""
+    replaces_shipped: bool = False
+    """Whether it is such a file with the name of a shipped prompt."""
 
-    def label(self, sent: RagPrompts | None = None) -> str:
-        """Return the short name of what is sent, for tables.
+    def label(self, sent: Mapping[str, str] | None = None) -> str:
+        """Return the short name of the texts that are sent, for tables.
 
         The name, with the version if it is not 1. Four digits of the content follow if parameters
         replace a text, or if an own prompt has the name of a shipped one.
         """
-        sent = sent or self.file.sent
+        own = self.file.sent_texts
+        sent = own if sent is None else sent
         shown = self.name if self.file.version == 1 else f"{self.name}@{self.file.version}"
-        is_as_named = sent == self.file.sent and not (self.is_own and self.name in shipped_names())
-        return shown if is_as_named else f"{shown}~{digest(sent)[:_DIGITS]}"
+        is_as_named = sent == own and not self.replaces_shipped
+        return shown if is_as_named else f"{shown}~{fingerprint(sent)[:_DIGITS]}"
 
-    def facts(self, sent: RagPrompts) -> dict[str, Any]:
-        """Return the name of the prompt, the digest of what is sent, and the texts replaced."""
-        own, now = sent_texts(self.file.sent), sent_texts(sent)
+    def facts(self, sent: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Return the name of the prompt, the digest of the texts sent, and those replaced."""
+        own = self.file.sent_texts
+        sent = own if sent is None else sent
         return {
             "label": self.label(sent),
             "name": self.name,
             "version": self.file.version,
             "language": self.file.language,
             "own": self.is_own,
-            "digest": digest(sent),
-            "replaced": [key for key in {**own, **now} if own.get(key) != now.get(key)],
+            "digest": fingerprint(sent),
+            "replaced": [key for key in {**own, **sent} if own.get(key) != sent.get(key)],
         }
 
 
-def find_prompt(name: str) -> NamedPrompt:
-    """Return the prompt of a name: of `prompts/NAME.yaml` beside the experiment, or a shipped one.
+def find_prompt(name: str) -> NamedPrompt[PromptFile]:
+    """Return a generator's prompt: `prompts/NAME.yaml` beside the experiment, or a shipped one.
 
     Raises:
         ConfigError: there is no such prompt, or its file is wrong; the message names file and key.
+    """
+    if own := own_prompt(name, PromptFile, shipped_names()):
+        return own
+    if name in shipped_names():
+        return NamedPrompt(name, _shipped(name))
+    raise unknown_prompt(name, "prompt", {*shipped_names(), *own_names()})
+
+
+def own_prompt(name: str, kind: type[F], shipped: Collection[str]) -> NamedPrompt[F] | None:
+    """Return the prompt of `prompts/NAME.yaml` beside the experiment; None if there is no file.
+
+    Args:
+        name: the name.
+        kind: the keys of the file.
+        shipped: names of shipped prompts: a notice names a file that takes the place of one.
+
+    Raises:
+        ConfigError: the name is not one, or the file is wrong; the message names file and key.
     """
     if not _NAME.fullmatch(name):
         raise ConfigError(
@@ -148,19 +204,27 @@ def find_prompt(name: str) -> NamedPrompt:
             key="prompt",
             value=name,
         )
-    path = own_folder() / FOLDER / f"{name}.yaml"
-    if path.is_file():
-        if name in shipped_names():
-            _tell(path, name)
-        return NamedPrompt(name, _read(path), is_own=True)
-    if name in shipped_names():
-        return NamedPrompt(name, _shipped(name))
-    known = {*shipped_names(), *own_names()}
-    raise ConfigError(
-        f"unknown prompt {name!r}, and there is no file {path}{did_you_mean(name, known)}",
+    path = own_path(name)
+    if not path.is_file():
+        return None
+    if name in shipped:
+        _tell(path, name)
+    return NamedPrompt(name, read_prompt(path, kind), True, name in shipped)
+
+
+def unknown_prompt(name: str, kind: str, known: Collection[str]) -> ConfigError:
+    """Return the error for a name that no prompt has, with the nearest of those known."""
+    return ConfigError(
+        f"unknown {kind} {name!r}, and there is no file {own_path(name)}"
+        f"{did_you_mean(name, known)}",
         key="prompt",
         value=name,
     )
+
+
+def own_path(name: str) -> Path:
+    """Return the path of the file of an own prompt, which need not exist."""
+    return own_folder() / FOLDER / f"{name}.yaml"
 
 
 @cache
@@ -186,7 +250,7 @@ def sent_texts(sent: RagPrompts) -> dict[str, str]:
     return {key: text for key, text in {**values, "examples": examples}.items() if text}
 
 
-def traits(prompt: NamedPrompt) -> dict[str, Any]:
+def traits(prompt: NamedPrompt[PromptFile]) -> dict[str, Any]:
     """Return what the prompt asks for, and where it puts passages, query and history."""
     file, sent = prompt.file, prompt.file.sent
     place = {name: _place(sent, name) for name in ("context", "query", "history")}
@@ -205,11 +269,6 @@ def traits(prompt: NamedPrompt) -> dict[str, Any]:
         "answer_after": file.answer_after,
         "language": file.language,
     }
-
-
-def digest(sent: RagPrompts) -> str:
-    """Return the digest of what is sent."""
-    return fingerprint(sent_texts(sent))
 
 
 def label_of(parameters: Mapping[str, Any]) -> str:
@@ -231,7 +290,7 @@ def label_of(parameters: Mapping[str, Any]) -> str:
     for name in shipped_names():
         if _shipped(name).sent == sent:
             return NamedPrompt(name, _shipped(name)).label()
-    return f"texts~{digest(sent)[:_DIGITS]}"
+    return f"texts~{fingerprint(sent_texts(sent))[:_DIGITS]}"
 
 
 def _place(sent: RagPrompts, variable: str) -> tuple[int, int] | None:
@@ -244,9 +303,10 @@ def _place(sent: RagPrompts, variable: str) -> tuple[int, int] | None:
     return None
 
 
-def _read(path: Path) -> PromptFile:
+def read_prompt(path: Path, kind: type[F]) -> F:
+    """Return the file of a prompt; an error names the file and the key."""
     try:
-        return read_model(path, "prompt", PromptFile)
+        return read_model(path, "prompt", kind)
     except ConfigError as error:
         told = str(error)
         raise error.with_message(told if str(path) in told else f"{path}: {told}") from error
@@ -254,7 +314,7 @@ def _read(path: Path) -> PromptFile:
 
 @cache
 def _shipped(name: str) -> PromptFile:
-    return _read(SHIPPED / f"{name}.yaml")
+    return read_prompt(SHIPPED / f"{name}.yaml", PromptFile)
 
 
 @cache

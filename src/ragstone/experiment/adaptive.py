@@ -20,8 +20,8 @@ from ragstone.core.schemas import columns
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.corpus import rows_at
 from ragstone.errors import ConfigError
+from ragstone.experiment.clusters import cluster_of
 from ragstone.experiment.freshness import Freshness
-from ragstone.experiment.record import cluster_of
 from ragstone.experiment.running import Run, execute, finish_runs
 from ragstone.experiment.shared_queries import OwnQueries
 from ragstone.results.record import NOT_ASKED, Record

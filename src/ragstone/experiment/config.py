@@ -28,7 +28,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.analysis_file import AnalysisSpec
 from ragstone.experiment.names import component_text, default_name, name_systems
 from ragstone.experiment.repeat_spec import Repeats, RepeatSpec
-from ragstone.experiment.sweeps import ListSweep
+from ragstone.experiment.sweeps import ListSweep, judge_variants
 from ragstone.results.secret import Secret
 from ragstone.statistics.correctness import Correctness
 
@@ -227,6 +227,8 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
         checked["systems"] = _spread(checked["systems"], where, ListSweep("systems", most))
     if "settings" in checked:
         checked["settings"] = ListSweep("settings", most).options(_as_list(checked["settings"]))
+    if "judges" in checked:
+        checked["judges"] = judge_variants(checked["judges"])
     try:
         return ExperimentFile.model_validate(checked)
     except ValidationError as error:

@@ -15,10 +15,10 @@ from ragstone.core.store import Store
 from ragstone.errors import ConfigError, DamagedFile, RagstoneError, StoreError, did_you_mean
 from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate import gate
+from ragstone.experiment.clusters import cluster_of
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.members import read_experiment_file
-from ragstone.experiment.record import cluster_of
 from ragstone.experiment.score_sources import (
     STORE,
     ScorePlace,

@@ -21,7 +21,7 @@ from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store
 from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, StoreError, UnknownMetric, did_you_mean
-from ragstone.experiment.record import cluster_of
+from ragstone.experiment.clusters import cluster_of
 from ragstone.results.power_plan import PowerPlan, PowerRow
 from ragstone.results.results import Results
 from ragstone.statistics.bootstrap import Floats

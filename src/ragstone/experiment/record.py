@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import CLUSTERS, NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
 from ragstone.results.earlier import keep_earlier
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.shared_queries import OwnQueries
     from ragstone.experiment.system import RankingSteps, StepList, System, Trial
-    from ragstone.types import Query
 
 
 class Recorder:
@@ -90,7 +90,7 @@ class Recorder:
                 answered=self._keep("queries", shared.answered),
                 ranked=self._keep("queries", shared.ranked),
                 qrels=self._keep("qrels", shared.qrels),
-                clusters=self._keep("clusters", _clusters(self._dataset)),
+                clusters=self._keep("clusters", clusters_table(self._dataset)),
                 collections=self._keep("collections", named) if named else "",
             ),
             systems=tuple(
@@ -331,8 +331,10 @@ def _metrics(steps: StepList) -> Iterator[MetricEntry]:
         for metric in found.metrics:
             yield MetricEntry(str(metric), kind, metric.direction, metric.range, metric.described())
     for judge in steps.shared.judges:
+        facts = dict(judge.named_prompt)
+        known = facts and {**facts, "part": part_id(cache_key_parts(judge))}
         for name in judge.metrics:
-            yield MetricEntry(name, "judge", judge.direction, judge.range, judge.described())
+            yield MetricEntry(name, "judge", judge.direction, judge.range, judge.described(), known)
 
 
 def _has_rows(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> bool:
@@ -380,23 +382,3 @@ def _reasons(own: OwnQueries) -> StoredTable:
 def _cut(text: str) -> str:
     most = limits.STORED_PASSAGE_CHARACTERS
     return text if len(text) <= most else f"{text[:most]} [...]"
-
-
-def _clusters(dataset: Dataset) -> StoredTable:
-    """Return which queries depend on each other: turns of a conversation, questions on a document.
-
-    An interval that takes their scores for independent is too narrow.
-    """
-    named = {query.query_id: cluster_of(dataset, query) for query in dataset.queries}
-    columns = {"query_id": list(named), "cluster": list(named.values())}
-    return StoredTable.in_memory(to_table(CLUSTERS, columns))
-
-
-def cluster_of(dataset: Dataset, query: Query) -> str:
-    """Return the conversation of a query, else the document of its best passage, else itself."""
-    if "conversation" in query.labels:
-        return f"conversation {query.labels['conversation']}"
-    grades = dataset.qrels.get(query.query_id, {})
-    best = max(grades, key=lambda passage_id: grades[passage_id], default="")
-    document = dataset.corpus[best].document_id if best in dataset.corpus else ""
-    return f"document {document}" if document else f"query {query.query_id}"

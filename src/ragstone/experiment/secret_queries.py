@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from ragstone.core.schemas import columns
 from ragstone.errors import ConfigError
-from ragstone.experiment.record import cluster_of
+from ragstone.experiment.clusters import cluster_of
 from ragstone.results.secret import Secret
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Sweeps: a list in place of a value makes one system, or one setting, per value."""
+"""Sweeps: a list in place of a value makes one system, setting or judge per value."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ragstone.core import limits
 from ragstone.core.spec import COMPONENT_LISTS
 from ragstone.errors import ConfigError
 
+_OF_JUDGES: Final = ("of", "idk")
+"""Parameters of a judge that are judges."""
 LIST_PARAMETERS: Final = frozenset({"identity", "stop", "trained_on", "weights"})
 """Parameters whose value is a list: a list is one value, a list of lists is a sweep."""
 
@@ -79,3 +81,27 @@ class ListSweep:
         if name in LIST_PARAMETERS and not all(isinstance(member, list) for member in value):
             return [value]
         return value
+
+
+def judge_variants(written: object) -> list[Any]:
+    """Return the judges of a list or an entry: one per prompt if `prompt` is a list.
+
+    Other lists are values: several models are one judge.
+
+    >>> swept = judge_variants({"name": "idk", "model": ["a", "b"], "prompt": ["idk", "idk.de"]})
+    >>> [(judge["model"], judge["prompt"]) for judge in swept]
+    [(['a', 'b'], 'idk'), (['a', 'b'], 'idk.de')]
+    """
+    if isinstance(written, list):
+        return [one for entry in written for one in judge_variants(entry)]
+    if not isinstance(written, Mapping):
+        return [written]
+    options = {key: [value] for key, value in written.items()}
+    for key in _OF_JUDGES:
+        if key in written:
+            options[key] = judge_variants(written[key])
+    if isinstance(prompts := written.get("prompt"), list):
+        options["prompt"] = prompts
+    return [
+        dict(zip(options, chosen, strict=True)) for chosen in itertools.product(*options.values())
+    ]

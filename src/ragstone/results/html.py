@@ -25,7 +25,7 @@ from ragstone.results.lesson import lesson, main_lead, verdict_sentence
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.page import asset, render_page
 from ragstone.results.passport import make_passport
-from ragstone.results.prompts import shown_prompts
+from ragstone.results.prompts import judge_prompts, shown_prompts
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
@@ -151,6 +151,7 @@ def _tables(results: StoredResults) -> dict[str, Any]:
         "judges": judge_facts(results),
         "metric_notes": metric_notes(results),
         "prompts": shown_prompts(results.record),
+        "judge_prompts": judge_prompts(results.record),
         "populations": _populations(results),
         "by_label": label_tables(results),
         "collections": collection_tables(results),

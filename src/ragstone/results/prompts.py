@@ -1,4 +1,4 @@
-"""The prompts of an experiment's systems: short names for tables, texts and differences."""
+"""The prompts of an experiment's systems and judges: short names, texts and differences."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from ragstone.results.record import Record, part_id
 
 @dataclass(frozen=True)
 class ShownPrompt:
-    """A prompt, the systems that use it, its texts and their differences from the first prompt."""
+    """A prompt, who uses it, its texts and their differences from the first prompt."""
 
     label: str
     systems: tuple[str, ...]
+    """The systems, or the metrics of the judges, that use the prompt."""
     facts: Mapping[str, Any]
     texts: Mapping[str, str]
     difference: tuple[str, ...] = ()
@@ -50,6 +51,27 @@ def shown_prompts(record: Record) -> list[ShownPrompt]:
         facts = record.prompts.get(named[0], {})
         lines = tuple(difference(first, texts))
         found.append(ShownPrompt(label, tuple(named), facts, texts, lines))
+    return [one for one in found if one.texts]
+
+
+def judge_prompts(record: Record) -> list[ShownPrompt]:
+    """Return the prompts of the judges; each is compared with the first one of its judge.
+
+    Records of earlier versions have none.
+    """
+    metrics: dict[str, list[str]] = {}
+    facts: dict[str, Mapping[str, Any]] = {}
+    for entry in record.metrics:
+        if part := entry.prompt.get("part"):
+            metrics.setdefault(str(part), []).append(entry.name)
+            facts[str(part)] = entry.prompt
+    first: dict[str, Mapping[str, str]] = {}
+    found = []
+    for part, names in metrics.items():
+        texts, known = record.templates.get(part, {}), facts[part]
+        of_judge = first.setdefault(str(known.get("judge")), texts)
+        lines = tuple(difference(of_judge, texts))
+        found.append(ShownPrompt(str(known.get("label")), tuple(names), known, texts, lines))
     return [one for one in found if one.texts]
 
 

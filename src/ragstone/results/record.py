@@ -1,7 +1,4 @@
-"""The record of an experiment: one JSON document with the stored steps behind its numbers.
-
-The record contains names of folders in the store, and no number that can be computed from them.
-"""
+"""The record of an experiment: names of the stored steps behind its numbers, and no number."""
 
 from __future__ import annotations
 
@@ -95,6 +92,8 @@ class MetricEntry:
     direction: Literal["higher", "lower", "neutral"] = "higher"
     range: tuple[float, float] | None = (0.0, 1.0)
     description: str = ""
+    prompt: Mapping[str, Any] = field(default_factory=dict)
+    """The facts of the judge's prompt, and the id of its texts (`part`); {} without one."""
 
     def scale(self, failures: Policy) -> Scale:
         """Return the range and the direction, with a policy for failed queries."""
@@ -122,9 +121,8 @@ class RepeatEntry:
     """Folders of one answer to each query, and of one verdict of each judge on it."""
 
     answer: int
-    """The number of the answer, from 0."""
     verdict: int
-    """The number of the verdict on it, from 0."""
+    """The numbers of the answer and of the verdict on it, from 0."""
     contexts: str
     predictions: str
     scores: str

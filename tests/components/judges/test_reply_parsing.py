@@ -47,6 +47,9 @@ RATINGS = {
     "[[8]]": 8,
     "Rating 8": 8,
     "**Score** 8/10": 8,
+    # The request repeated, as small models do
+    "The rating as a number from 1 to 10 in double brackets: 8.": 8,
+    "The rating as a number from 1 to 10 in double brackets is: [[8]]": 8,
     "<think>It is good.</think>8": 8,
 }
 NO_RATING = {
@@ -72,6 +75,8 @@ NO_RATING = {
     "8 9": "no verdict",
     "8 stars": "no verdict",
     "There are 8.": "no verdict",
+    "The rating as a number from 1 to 10": "no verdict",
+    "The rating as a number from 1 to 10 in double brackets.": "no verdict",
     "8\n\nRating 3": "no verdict",
 }
 CHOICES = {

@@ -11,7 +11,13 @@ from ragstone.calls.estimates import Estimate
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
 from ragstone.components.generators.context_window import fit
 from ragstone.core.component import KEY_BY_CONTENT, SET_BY_A_RUN, Outcome
-from ragstone.core.prompt_files import DEFAULT_PROMPT, NamedPrompt, find_prompt, sent_texts
+from ragstone.core.prompt_files import (
+    DEFAULT_PROMPT,
+    NamedPrompt,
+    PromptFile,
+    find_prompt,
+    sent_texts,
+)
 from ragstone.core.prompts import RagPrompts
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
@@ -154,7 +160,7 @@ class LlmGenerator(EndpointGenerator):
         return self.endpoint.identity
 
     @cached_property
-    def _found_prompt(self) -> NamedPrompt:
+    def _found_prompt(self) -> NamedPrompt[PromptFile]:
         return find_prompt(self.prompt)
 
     @cached_property
@@ -172,7 +178,7 @@ class LlmGenerator(EndpointGenerator):
     @property
     def named_prompt(self) -> Mapping[str, Any]:
         """The name, version and language of the prompt, and the texts that parameters replace."""
-        return self._found_prompt.facts(self.prompts)
+        return self._found_prompt.facts(self.templates)
 
     @property
     def key_values(self) -> Mapping[str, Any]:

@@ -31,7 +31,7 @@ class Alce(ModelJudge):
 
     name = "alce"
     schema = Choice()
-    metrics = ("alce:recall", "alce:precision")
+    own_metrics = ("alce:recall", "alce:precision")
     needs = frozenset({"answer", "passages"})
     default_user = user_template(
         "Do the passages bear out the sentence? Say yes if all that it says stands there or "

@@ -28,6 +28,7 @@ class AnswerRelevance(ClaimsJudge):
     name = "RL_R"
     schema = Listing()
     calls_per_item = 2
+    verdict_words = tuple(_SPELLINGS)
     default_user = user_template(
         "Which of the numbered claims belong to an answer to the last question? A claim is "
         "relevant if it answers the question or a part of it, or if the answer cannot be "

@@ -59,8 +59,9 @@ class Choices(ModelJudge):
         _ = self._choice.meanings
         super().__post_init__()
 
-    def __str__(self) -> str:
-        """Return the first part of the names of the metrics."""
+    @property
+    def own_name(self) -> str:
+        """The first part of the names of the metrics."""
         return self.metric or criterion_name(self.name, " ".join(self.options))
 
     @cached_property
@@ -68,10 +69,15 @@ class Choices(ModelJudge):
         return Choice(self.options)
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def own_metrics(self) -> tuple[str, ...]:
         """The score if there are scores, then one metric per option."""
-        own = (str(self),) if self.scores else ()
-        return (*own, *(f"{self}:{option}" for option in self.options))
+        own = (self.own_name,) if self.scores else ()
+        return (*own, *(f"{self.own_name}:{option}" for option in self.options))
+
+    @property
+    def verdict_words(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return one call with the options."""
@@ -82,6 +88,6 @@ class Choices(ModelJudge):
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the option with 1 or 0 per option, and its score."""
         label = str(values[0])
-        parts = {f"{self}:{option}": float(option == label) for option in self.options}
+        parts = {f"{self.own_name}:{option}": float(option == label) for option in self.options}
         score = self.scores[self.options.index(label)] if self.scores else 1.0
         return Verdict(item.item_id, score, label, parts)

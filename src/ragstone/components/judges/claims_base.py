@@ -12,6 +12,7 @@ from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template,
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Listing
 from ragstone.components.llm import LlmBackend
+from ragstone.core.judge_prompts import JudgePromptFile
 from ragstone.core.prompts import Prompt
 from ragstone.protocols import Services
 
@@ -40,16 +41,21 @@ class ClaimsJudge(ModelJudge):
         {**TURN, "answer": "answer"},
     )
 
+    def __post_init__(self) -> None:
+        """Check the fields, and the templates of both steps."""
+        super().__post_init__()
+        _ = self.claims_prompt
+
     @cached_property
     def claims_prompt(self) -> Prompt:
         """The templates of the first step."""
         name = f"judge {self.name}, claims"
-        return self.prompt_of(name, self.default_claims_user, self.claims_user)
+        return self.prompt_of(name, "claims_user")
 
-    @property
-    def templates(self) -> dict[str, str]:
-        """Name -> text of the templates of both steps."""
-        return {**super().templates, "claims_user": self.claims_prompt.user}
+    @classmethod
+    def own_prompt(cls) -> JudgePromptFile:
+        """Return the judge's own prompt: the templates of both steps."""
+        return replace(super().own_prompt(), claims_user=cls.default_claims_user)
 
     def texts(self, item: Item) -> tuple[str, ...]:
         """Return the texts whose claims are listed: the answer."""

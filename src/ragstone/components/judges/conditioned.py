@@ -97,6 +97,18 @@ class Conditioned(VerdictJudge):
         """The judge that finds refusals."""
         return cast("Judge", create("judges", self.idk, where="judge 'conditioned', idk"))
 
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the templates of both judges."""
+        named = {"of": self.inner.templates, "idk": self.detector.templates}
+        return {f"{name}.{k}": text for name, own in named.items() for k, text in own.items()}
+
+    @property
+    def named_prompt(self) -> Mapping[str, Any]:
+        """The prompt of the judge whose value is adjusted, with that of the other as `idk`."""
+        idk = self.detector.named_prompt
+        return {**self.inner.named_prompt, **({"idk": idk} if idk else {})}
+
     def check(self, services: Services) -> None:
         """Check both judges."""
         self.inner.check(services)

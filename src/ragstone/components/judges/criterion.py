@@ -58,8 +58,9 @@ class Criterion(ModelJudge):
         _ = self._verdict_schema
         super().__post_init__()
 
-    def __str__(self) -> str:
-        """Return the metric's name."""
+    @property
+    def own_name(self) -> str:
+        """The metric's name with the judge's own prompt."""
         return self.metric or criterion_name(self.name, self.text or self.label)
 
     @cached_property
@@ -75,6 +76,11 @@ class Criterion(ModelJudge):
                 value=self.scale,
             )
         return Rating(int(found[1]), int(found[2]))
+
+    @property
+    def verdict_words(self) -> tuple[str, ...]:
+        """The words of a verdict on the scale."""
+        return self._verdict_schema.words
 
     @property
     def graded(self) -> bool:

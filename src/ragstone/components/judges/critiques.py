@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.prompted import SYSTEM
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Rating
+from ragstone.core.judge_prompts import JudgePromptFile
 from ragstone.core.prompts import Prompt
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -91,9 +93,10 @@ class Critiques(ModelJudge):
                 raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
         if self.user:
             raise ConfigError("judge 'critiques' has eight templates; 'user' cannot replace them")
+        _ = self.prompts
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def own_metrics(self) -> tuple[str, ...]:
         """One metric per critique."""
         return tuple(f"critique:{name}" for name in self.critiques)
 
@@ -104,15 +107,18 @@ class Critiques(ModelJudge):
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """Critique -> its templates."""
-        return {
-            name: self.prompt_of(f"critique {name}", CRITIQUES[name]) for name in self.critiques
-        }
+        return {name: self.prompt_of(f"critique {name}", f"{name}_user") for name in self.critiques}
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Name -> text of the templates: one user template per critique."""
-        users = {f"{name}_user": prompt.user for name, prompt in self.prompts.items()}
-        return {"system": self.prompt.system, **users}
+        """Name -> text of what is sent: one user template per critique."""
+        unused = {f"{name}_user" for name in CRITIQUES.keys() - set(self.critiques)}
+        return {key: text for key, text in super().templates.items() if key not in unused}
+
+    @classmethod
+    def own_prompt(cls) -> JudgePromptFile:
+        """Return the judge's own prompt: eight user templates."""
+        return JudgePromptFile(judge=cls.name, system=SYSTEM, critiques=CRITIQUES)
 
     def applicable(self, item: Item) -> list[str]:
         """Return the critiques that the texts of the item allow."""

@@ -96,8 +96,9 @@ class Equivalence(ModelJudge):
         {**TURN, "gold": "gold answers", "answer": "answer to be graded"},
     )
 
-    def __str__(self) -> str:
-        """Return the metric's name, with what differs from the default."""
+    @property
+    def own_name(self) -> str:
+        """The metric's name, with what differs from the default."""
         said = ", ".join(one for one in (self.variant, self.labels) if one in {"bergen", "each"})
         return f"equivalence({said})" if said else "equivalence"
 

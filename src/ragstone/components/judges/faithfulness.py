@@ -34,6 +34,7 @@ class Faithfulness(ClaimsJudge):
     schema = Listing()
     needs = frozenset({"answer", "passages"})
     calls_per_item = 2
+    verdict_words = tuple(SPELLINGS)
     default_user = user_template(
         "Which of the numbered claims does the evidence bear out? A claim is supported if the "
         "evidence states it or it follows from it without further knowledge; otherwise, also "
@@ -41,8 +42,9 @@ class Faithfulness(ClaimsJudge):
         {"passages": "evidence", "claims": "claims"},
     )
 
-    def __str__(self) -> str:
-        """Return the metric's name, which depends on the evidence."""
+    @property
+    def own_name(self) -> str:
+        """The metric's name, which depends on the evidence."""
         return "RL_F(turns)" if self.earlier_turns else "RL_F"
 
     def checks(self, item: Item, claims: Sequence[Sequence[str]]) -> list[JudgeCall[Any]]:

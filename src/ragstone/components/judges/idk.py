@@ -10,6 +10,10 @@ from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
 
+PARTIAL: Final = (
+    *("partially", "teilweise", "partiel", "partiellement", "parcial", "parcialmente"),
+    *("部分", "部分的", "一部"),
+)
 VALUES: Final = {"yes": 1.0, "partial": 0.5, "no": 0.0}
 
 
@@ -21,7 +25,7 @@ class IDK(ModelJudge):
     max_tokens: int = 64
 
     name = "idk"
-    schema = Choice(("yes", "partial", "no"), {"partial": ("partially",)})
+    schema = Choice(("yes", "partial", "no"), {"partial": PARTIAL})
     default_user = user_template(
         "Does the answer say that it cannot be given? Say yes if it only declines: it does not "
         "know, or its sources do not say. Say partial if it declines one part of the question and "

@@ -43,6 +43,7 @@ class RagChecker(ClaimsJudge):
 
     name = "ragchecker"
     schema = Listing()
+    verdict_words = tuple(SPELLINGS)
     needs = frozenset({"answer", "gold"})
     default_user = user_template(
         "Which of the numbered claims does the text bear out? A claim is supported if the text "
@@ -52,7 +53,7 @@ class RagChecker(ClaimsJudge):
     )
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def own_metrics(self) -> tuple[str, ...]:
         """The metrics of the suite."""
         return (*(f"ragchecker:{part}" for part in _PARTS), FAITHFULNESS)
 

@@ -39,14 +39,15 @@ class Support(ModelJudge):
         {"query": "question", "answer": "answer", "passages": "passage"},
     )
 
-    def __str__(self) -> str:
-        """Return the metric's name."""
+    @property
+    def own_name(self) -> str:
+        """The metric's name with the judge's own prompt."""
         return "support(gold)" if self.of_gold else "support"
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def own_metrics(self) -> tuple[str, ...]:
         """The verdict, and the share of supporting passages."""
-        return (str(self), f"{self}:share")
+        return (self.own_name, f"{self.own_name}:share")
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per passage, repeat and model; at least one per query."""
@@ -70,7 +71,7 @@ class Support(ModelJudge):
         """Return whether any passage supports the answer."""
         share = values.count("yes") / len(values)
         label = "yes" if share else "no"
-        return Verdict(item.item_id, float(share > 0), label, {f"{self}:share": share})
+        return Verdict(item.item_id, float(share > 0), label, {f"{self.own_name}:share": share})
 
     def _judged(self, item: Item) -> Item:
         return Item(item.query, item.gold, item.passages) if self.of_gold else item

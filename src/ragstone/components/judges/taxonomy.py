@@ -22,7 +22,7 @@ class Taxonomy(ModelJudge):
 
     name = "taxonomy"
     schema = Choice(LABELS, {"fact_single": ("fact single", "fact-single")})
-    metrics = tuple(f"taxonomy:{label}" for label in LABELS)
+    own_metrics = tuple(f"taxonomy:{label}" for label in LABELS)
     needs = frozenset({"passages"})
     default_user = user_template(
         "Where does the answer to the question stand in the context? Choose one:\n"

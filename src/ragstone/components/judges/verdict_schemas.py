@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -20,42 +20,24 @@ from ragstone.components.judges.reply_parsing import (
     read_objects,
     spoken,
 )
+from ragstone.components.judges.verdict_patterns import (
+    BEFORE_CHOICE,
+    BEFORE_RATING,
+    BULLET,
+    ENDED,
+    ENUMERATED,
+    HEAD,
+    NUMBER,
+    NUMBER_ALONE,
+    NUMBERED_LINE,
+    SENTENCE,
+    SURROUNDING,
+    YES_NO,
+    introduced,
+)
 from ragstone.errors import ConfigError
 
 T = TypeVar("T")
-
-YES_NO: Final[Mapping[str, tuple[str, ...]]] = {
-    "yes": ("yes", "true", "oui", "ja", "sí", "si", "sì", "sim", "да", "是", "はい", "예"),
-    "no": ("no", "false", "non", "nein", "não", "нет", "否", "いいえ", "아니오"),
-}
-"""Verdict -> its spellings, also those of a judge that writes in another language."""
-
-_RATING_WORDS: Final = "rating|score|grade|bewertung|note|puntuación|punteggio|评分|得分|評価"
-_VERDICT_WORDS: Final = (
-    "verdict|answer|output|label|judgment|judgement|decision|conclusion|urteil|veredicto|結論|结论"
-)
-_DRESS: Final = r"[\s*_`'\"]*"
-_INTRODUCED: Final = (
-    r"(?:\b(?:{words})" + _DRESS + r"(?:is|[:：=])" + _DRESS + r"[\[{{(<]?)\s*$"  # noqa: RUF001 - the full-width colon of Chinese
-)
-_ENDED: Final = re.compile(
-    r"[\s*_`'\"]*[\]})>]{0,2}[\s*_`'\"]*(?:$|(?<=\n)|[.,;!?:)\]}](?!\d)|[–—-]\s)"  # noqa: RUF001 - dashes
-)
-"""After a verdict: the end of a line or a sentence, not a unit and not the next word."""
-_BEFORE: Final = frozenset(":：=[{(<*_`'\"s")  # noqa: RUF001 - the full-width colon of Chinese
-"""The last character before a verdict that is introduced, as a quick test; `s` is that of `is`."""
-_LOOKS_BACK: Final = 30
-_NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?")
-_NUMBER_ALONE: Final = re.compile(
-    r"[\s*_`'\"\[({]*(?:(?:" + _RATING_WORDS + r")[\s*_`]+)?"
-    r"(-?\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?[\s*_`'\"\])}.!]*",
-    re.IGNORECASE,
-)
-"""A whole reply that is a number, on its own or after a word such as `Rating`."""
-_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s+(\S.*?)\s*$", re.MULTILINE)
-_NUMBERED_LINE: Final = r"^\W*(?:\w+\s+)?\[?#?(\d+)\]?\W+"
-_SENTENCE: Final = re.compile(r"[^.!?。\n]+")
-_HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—])")  # noqa: RUF001 - dashes
 
 
 @dataclass(frozen=True)
@@ -89,6 +71,11 @@ class VerdictSchema(Generic[T]):
     def properties(self) -> dict[str, Any]:
         """Properties of the JSON object besides the reason."""
         raise NotImplementedError
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that any request for the verdict must contain, because they are read."""
+        return ()
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the instruction to write the verdict, after a reason or alone."""
@@ -159,6 +146,11 @@ class Rating(VerdictSchema[float]):
         """A whole number on the scale."""
         return {"rating": {"type": "integer", "minimum": self.low, "maximum": self.high}}
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The ends of the scale, and the word before the rating."""
+        return (str(self.low), str(self.high), "Rating")
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for a line with double brackets."""
         how = "End with one line" if explain else "Reply with one line and nothing else"
@@ -174,20 +166,20 @@ class Rating(VerdictSchema[float]):
     def _legal(self, value: float | str) -> float:
         if not isinstance(value, str):
             return legal(self._checked(str(value), None))
-        match = _NUMBER.fullmatch(value.strip(" *[]"))
+        match = NUMBER.fullmatch(value.strip(" *[]"))
         if match is None:
             raise Unreadable(f"the rating is {value!r}, which is not a number")
         return legal(self._checked(match[1], match[2]))
 
     def _written(self, text: str) -> Iterator[Found[float]]:
-        if alone := _NUMBER_ALONE.fullmatch(text):
+        if alone := NUMBER_ALONE.fullmatch(text):
             yield Found(self._checked(alone[1], alone[2]), alone.start(), alone.end())
             return
-        for match in _NUMBER.finditer(text):
+        for match in NUMBER.finditer(text):
             first = match.start()
             minus = "-" if text[first - 1 : first] == "-" else ""
-            start = _introduced(text, first - len(minus), _BEFORE_RATING)
-            if start is not None and _ENDED.match(text, match.end()):
+            start = introduced(text, first - len(minus), BEFORE_RATING)
+            if start is not None and ENDED.match(text, match.end()):
                 yield Found(self._checked(minus + match[1], match[2]), start, match.end())
 
     def _checked(self, number: str, scale: str | None) -> float | Unreadable:
@@ -218,6 +210,11 @@ class Choice(VerdictSchema[str]):
         """One of the options."""
         return {"verdict": {"type": "string", "enum": list(self.options)}}
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for one word, or for a line with the word `Verdict` after a reason."""
         words = f"{', '.join(self.options[:-1])} or {self.options[-1]}"
@@ -246,13 +243,13 @@ class Choice(VerdictSchema[str]):
 
     def read(self, reply: str, material: Sequence[str] = ()) -> str:
         """Return the option that a reply chooses; see `VerdictSchema.read`."""
-        quick = self.meanings.get(reply.strip(" \n\t.*_`'\"[](){}!").casefold())
+        quick = self.meanings.get(reply.strip(SURROUNDING).casefold())
         return quick or super().read(reply, material)
 
     def option(self, value: str | bool) -> str:
         """Return the option that a JSON value means; raise `Unreadable` if there is none."""
         word = ("yes" if value else "no") if isinstance(value, bool) else value
-        option = self.meanings.get(word.strip(" .*_`'\"[](){}!").casefold())
+        option = self.meanings.get(word.strip(SURROUNDING).casefold())
         if option is None:
             raise Unreadable(f"the verdict {word!r} is none of: {', '.join(self.options)}")
         return option
@@ -265,33 +262,21 @@ class Choice(VerdictSchema[str]):
             lowered = text
         found: list[Found[str]] = []
         for match in re.finditer(self.any_spelling, lowered):
-            start = _introduced(lowered, match.start(), _BEFORE_CHOICE)
-            if start is not None and _ENDED.match(lowered, match.end()):
+            start = introduced(lowered, match.start(), BEFORE_CHOICE)
+            if start is not None and ENDED.match(lowered, match.end()):
                 found.append(Found(self.meanings[match[0]], start, match.end()))
         return found or self._alone(lowered)
 
     def _alone(self, lowered: str) -> Iterator[Found[str]]:
         """Yield the options that are a whole sentence, or its start before a comma."""
-        for sentence in _SENTENCE.finditer(lowered):
-            head = _HEAD.match(lowered, sentence.start(), sentence.end())
+        for sentence in SENTENCE.finditer(lowered):
+            head = HEAD.match(lowered, sentence.start(), sentence.end())
+            listed = head and ENUMERATED.match(lowered, head.end())
+            # "Yes or no, neither fits", as Japanese writes it, is a list.
+            if listed and lowered.startswith(tuple(self.meanings), listed.end()):
+                continue
             if head and (option := self.meanings.get(head[1])):
                 yield Found(option, head.start(1), head.end(1), alone=True)
-
-
-def _introduced(text: str, place: int, pattern: re.Pattern[str]) -> int | None:
-    """Return the start of the words that introduce a verdict at `place`; None if there are none."""
-    before = text[max(0, place - _LOOKS_BACK) : place]
-    tail = before.rstrip()
-    if not tail or tail[-1] not in _BEFORE:
-        return None
-    if tail.endswith("[["):
-        return place - len(before) + len(tail) - 2
-    match = pattern.search(before)
-    return place - len(before) + match.start() if match else None
-
-
-_BEFORE_RATING: Final = re.compile(_INTRODUCED.format(words=_RATING_WORDS), re.IGNORECASE)
-_BEFORE_CHOICE: Final = re.compile(_INTRODUCED.format(words=_VERDICT_WORDS), re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -313,6 +298,11 @@ class Listing(VerdictSchema[tuple[str, ...]]):
         """A list of texts."""
         return {"claims": {"type": "array", "items": {"type": "string"}}}
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word for an empty list."""
+        return ("none",)
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for a numbered list, or the word none."""
         return "Write them as a numbered list, one a line. If there is none, write: none"
@@ -324,7 +314,7 @@ class Listing(VerdictSchema[tuple[str, ...]]):
         found, _ = read_objects(text, self._of_json)
         if found:
             return last_verdict(text, found[-1:], ())
-        bullets = tuple(match[1] for match in _BULLET.finditer(text))
+        bullets = tuple(match[1] for match in BULLET.finditer(text))
         if not bullets and not re.fullmatch(r"\W*none\W*", text, re.IGNORECASE):
             raise Unreadable("the reply holds no list")
         return bullets
@@ -355,6 +345,11 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
         choice = {"type": "string", "enum": list(self.options)}
         return {str(number): choice for number in range(1, self.count + 1)}
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
+
     def wording(self, *, explain: bool = False) -> str:
         """Return the request for one line per number."""
         words = " or ".join(self.options)
@@ -382,7 +377,7 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
         if found:
             return last_verdict(text, found, material)
         by_number: dict[str, str] = {}
-        pattern = f"{_NUMBERED_LINE}{self.choice.any_spelling}"
+        pattern = f"{NUMBERED_LINE}{self.choice.any_spelling}"
         for match in re.finditer(pattern, text, re.MULTILINE | re.IGNORECASE):
             if not any(match[0].strip() in source for source in material):
                 verdict = self.choice.meanings[match[2].casefold()]
