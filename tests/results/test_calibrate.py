@@ -38,7 +38,7 @@ def test_a_trial_without_labels_has_a_reason(tmp_path: Path) -> None:
     found = calibrate(made_results(tmp_path, queries=12), "Match", {})
 
     assert all(trial.calibrated is None for trial in found)
-    assert "at least 5" in found[0].reason
+    assert "at least 10" in found[0].reason
 
 
 def test_an_unknown_metric_is_named(tmp_path: Path) -> None:

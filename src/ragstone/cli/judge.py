@@ -11,6 +11,7 @@ import click
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_check_causes import print_cause_check
 from ragstone.cli.judge_correlate import command as correlate
+from ragstone.cli.judge_next import command as next_labels
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ FORMS: Final[dict[str, list[bool | None]]] = {
 TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
 
 
-@click.group("judge", commands=[correlate, calibrate])
+@click.group("judge", commands=[correlate, calibrate, next_labels])
 def command() -> None:
     """Check, calibrate and correlate judges: language models that grade.
 
@@ -35,6 +36,7 @@ def command() -> None:
       ragstone judge check equivalence --data ../truthfulqa --limit 100
       ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
+      ragstone judge next experiment.yaml --metric equivalence --labels 50 -o next.jsonl
     """
 
 

@@ -48,7 +48,8 @@ def expected_residuals(judge: Floats, human: Floats, baseline: int) -> Floats:
     if known.sum() > _BINS * _PRIOR:
         guess = guess * _corrections(guess, gaps, human - human[:, [baseline]], known)
     found: Floats = np.sqrt(guess)
-    return found / found.mean()
+    found /= found.mean()
+    return found
 
 
 def _corrections(guess: Floats, gaps: Floats, labels: Floats, known: NDArray[np.bool_]) -> Floats:
@@ -68,7 +69,7 @@ def _corrections(guess: Floats, gaps: Floats, labels: Floats, known: NDArray[np.
         / (float(guess[known & (bins == b)].sum()) + _PRIOR)
         for b in range(_BINS)
     ]
-    found: Floats = np.array(factors)[bins]
+    found: Floats = np.array(factors, dtype=np.float64)[bins]
     return found
 
 

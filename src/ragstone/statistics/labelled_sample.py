@@ -19,7 +19,7 @@ from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.paired import adjust
 from ragstone.statistics.summary import cluster_numbers
 
-_PERMUTATIONS: Final = 4999
+_PERMUTATIONS: Final = 1999
 _MOST_VALUES: Final = 20
 """Maximum number of values of a feature that is compared."""
 
@@ -79,7 +79,7 @@ def sample_differences(
 
     >>> kinds = ["long"] * 20 + ["short"] * 80
     >>> [one.text for one in sample_differences([True] * 20 + [False] * 80, {"kind": kinds})]
-    ['kind=long: 100 % of the 20 labelled items, 0 % of the 80 others (p=0.0002)']
+    ['kind=long: 100 % of the 20 labelled items, 0 % of the 80 others (p=0.0005)']
     """
     chosen = np.array(labelled, dtype=np.bool_)
     known = {name: values for name, values in features.items() if _comparable(values)}
@@ -88,8 +88,7 @@ def sample_differences(
             raise DatasetError(f"{len(chosen)} items, but {len(values)} values of {name!r}")
     if not 0 < chosen.sum() < len(chosen):
         return []
-    columns = [_columns(values) for values in known.values()]
-    corrected = adjust([_permuted_p(chosen, one, seed) for one in columns])
+    corrected = adjust(_permuted(chosen, [_columns(one) for one in known.values()], seed))
     found = [
         _difference(name, values, chosen, p)
         for (name, values), p in zip(known.items(), corrected, strict=True)
@@ -121,16 +120,23 @@ def _columns(values: Sequence[float | str]) -> Floats:
     return centred
 
 
-def _permuted_p(chosen: NDArray[np.bool_], table: Floats, seed: int) -> float:
-    """Return the share of random samples that differ from all items at least as much."""
+def _permuted(chosen: NDArray[np.bool_], tables: Sequence[Floats], seed: int) -> list[float]:
+    """Return, per feature, the share of random samples that differ at least as much."""
+    if not tables:
+        return []
+    whole = np.concatenate(tables, axis=1)
+    starts = np.cumsum([0, *(table.shape[1] for table in tables[:-1])])
     generator, n = np.random.default_rng(seed), int(chosen.sum())
 
-    def distance(rows: NDArray[np.int64]) -> float:
-        return float((table[rows].sum(axis=0) ** 2).sum())
+    def distances(rows: NDArray[np.int64]) -> Floats:
+        found: Floats = np.add.reduceat(whole[rows].sum(axis=0) ** 2, starts)
+        return found
 
-    seen = distance(np.flatnonzero(chosen)) * (1 - 1e-9)
-    drawn = (generator.choice(len(table), n, replace=False) for _ in range(_PERMUTATIONS))
-    return (1 + sum(distance(rows) >= seen for rows in drawn)) / (1 + _PERMUTATIONS)
+    seen = distances(np.flatnonzero(chosen)) * (1 - 1e-9)
+    above = np.zeros(len(tables))
+    for _ in range(_PERMUTATIONS):
+        above += distances(generator.choice(len(whole), n, replace=False)) >= seen
+    return [float(one) for one in (1 + above) / (1 + _PERMUTATIONS)]
 
 
 def _difference(
