@@ -18,7 +18,7 @@ DRAWS = 1000
 def test_the_interval_covers_the_truth_at_its_nominal_rate(
     truth: float, missed: float, invented: float, labelled: int
 ) -> None:
-    """94 to 99 % of the intervals of 1,000 draws cover the truth, for judges with errors."""
+    """94 to 99.5 % of the intervals of 1,000 draws cover the truth, for judges with errors."""
     generator = np.random.default_rng(0)
     covered = narrower = 0
     for _ in range(DRAWS):
@@ -34,7 +34,7 @@ def test_the_interval_covers_the_truth_at_its_nominal_rate(
         narrower += found.interval[1] - found.interval[0] <= alone
 
     assert covered / DRAWS >= 0.94
-    assert covered / DRAWS <= 0.99
+    assert covered / DRAWS <= 0.995
     assert narrower / DRAWS > 0.9
 
 

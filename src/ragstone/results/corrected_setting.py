@@ -170,8 +170,8 @@ class CorrectedSetting:
         """
         if not self.at_random:
             return ()
-        human = np.array([~np.isnan(one.human) for one in self.graded.values()])
-        found = sample_differences([bool(one) for one in human.any(axis=0)], self.features)
+        human = ~np.isnan(np.array([one.human for one in self.graded.values()]))
+        found = sample_differences([bool(one) for one in human.sum(axis=0)], self.features)
         names = [name for name in self.graded for _ in self.query_ids]
         found += sample_differences([bool(one) for one in human.ravel()], {"system": names})
         return tuple(found)

@@ -226,12 +226,12 @@ def unseen_error(*columns: Floats) -> float:
     """Return the error that the labels may have missed, if few of them differ from the usual one.
 
     Labels without an error do not exclude errors: their variance alone is too small. It gets one
-    to four further labels with an error.
+    to three further labels with an error.
     """
     usual = max(int(np.unique(c.round(9), return_counts=True)[1].max()) for c in columns)
     n = len(columns[0])
     differing = n - usual
-    return math.sqrt(max(1, 4 - differing)) / n if differing < _DIFFERING else 0.0
+    return math.sqrt(1 if differing else 3) / n if differing < _DIFFERING else 0.0
 
 
 @lru_cache(maxsize=4096)
