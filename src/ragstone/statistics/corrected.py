@@ -96,7 +96,7 @@ class Estimate:
         half = self.half_width(confidence, span)
         return max(self.value - half, bounds[0]), min(self.value + half, bounds[1])
 
-    def minus(self, other: Estimate, method: Method) -> Estimate:
+    def minus(self, other: Estimate, method: Method, least_unseen: float = 0.0) -> Estimate:
         """Return the difference from an estimate over the same items."""
         return Estimate(
             method,
@@ -106,7 +106,7 @@ class Estimate:
             min(self.labelled, other.labelled),
             min(self.freedom, other.freedom),
             (self.trust + other.trust) / 2,
-            max(self.unseen, other.unseen),
+            max(self.unseen, other.unseen, least_unseen),
         )
 
 

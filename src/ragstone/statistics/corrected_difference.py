@@ -206,10 +206,12 @@ def _estimates(
         apart = [system.items(clusters, strata) for system in (one, two)]
     except DatasetError:
         return found, reason
-    found["unpaired"] = corrected(apart[0]).minus(corrected(apart[1]), "unpaired")
+    # If people's labels of both systems hardly differ, the errors of two means would cancel.
+    least = found["labels alone"].unseen if found else 0.0
+    found["unpaired"] = corrected(apart[0]).minus(corrected(apart[1]), "unpaired", least)
     shares = [rogan_gladen(items) for items in apart]
     if shares[0] and shares[1]:
-        found["rogan-gladen"] = shares[0].minus(shares[1], "rogan-gladen")
+        found["rogan-gladen"] = shares[0].minus(shares[1], "rogan-gladen", least)
     return found, reason
 
 
