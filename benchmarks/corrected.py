@@ -167,7 +167,7 @@ def simulated_ranks(draws: int) -> None:
             people, judge = draw(np.random.default_rng(seed), QUERIES)
             systems = hidden(people, judge, np.arange(LABELS))
             alone = [GradedSystem(one.human[:LABELS], one.human[:LABELS]) for one in systems]
-            rows.append((*_ranked(systems, ranks), *_ranked(alone, ranks)))
+            rows.append((*ranked(systems, ranks), *ranked(alone, ranks)))
         covered, width, plain, other = np.array(rows, dtype=float).mean(axis=0)
         row(
             name,
@@ -179,7 +179,7 @@ def simulated_ranks(draws: int) -> None:
         )
 
 
-def _ranked(systems: Sequence[GradedSystem], true: Sequence[int]) -> tuple[bool, float]:
+def ranked(systems: Sequence[GradedSystem], true: Sequence[int]) -> tuple[bool, float]:
     named = {str(place): one for place, one in enumerate(systems)}
     means = {name: calibrated(one.items(None, None)).mean for name, one in named.items()}
     found = corrected_ranks(adjusted(all_differences(named)), means)
@@ -188,26 +188,23 @@ def _ranked(systems: Sequence[GradedSystem], true: Sequence[int]) -> tuple[bool,
     return held, float(np.mean([high - low for low, high in spans]))
 
 
-def hidden_labels(
-    name: str, people: Floats, judge: Floats, clusters: Sequence[str] | None, draws: int
-) -> None:
+def hidden_labels(name: str, people: Floats, judge: Floats, draws: int) -> None:
     """Print means and differences with 30 labelled queries, the others' labels hidden at random.
 
-    The truth is the mean over all queries.
+    The truth is the mean over these queries, so that conversations are not drawn.
     """
     means, differences = Tally(), Tally()
     for seed in range(draws):
         known = np.random.default_rng(seed).permutation(len(people))[:LABELS]
         systems = hidden(people, judge, known)
-        groups = None if clusters is None else [clusters[i] for i in known]
         for place, one in enumerate(systems):
-            found = calibrated(one.items(clusters, None))
-            alone = summarise(people[known, place], clusters=groups).interval
+            found = calibrated(one.items(None, None))
+            alone = summarise(people[known, place]).interval
             means.add(float(people[:, place].mean()), found.interval, alone)
         for i, j in combinations(range(len(systems)), 2):
-            gap = corrected_difference(systems[i], systems[j], clusters=clusters).interval
+            gap = corrected_difference(systems[i], systems[j]).interval
             a, b = people[known, j], people[known, i]
-            alone = paired_difference(a, b, clusters=groups).interval
+            alone = paired_difference(a, b).interval
             truth = float((people[:, i] - people[:, j]).mean())
             differences.add(truth, gap or (-1.0, 1.0), alone)
     systems_count = people.shape[1]
@@ -222,8 +219,8 @@ def hidden_labels(
         row(name, "difference", size, f"{np.mean(pairs):.2f}", *differences.cells())
 
 
-def graded_sets(folder: Path) -> Iterator[tuple[str, Floats, Floats, list[str] | None]]:
-    """Yield a name, people's and a judge's values (query, system), and clusters of real sets."""
+def graded_sets(folder: Path) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield a name, and people's and a judge's values (query, system), of real sets."""
     for rating, metric in (
         ("faithfulness", "RL_F"),
         ("completeness", "RL_F"),
@@ -231,16 +228,15 @@ def graded_sets(folder: Path) -> Iterator[tuple[str, Floats, Floats, list[str] |
         ("win-rate", "RB_agg"),
     ):
         found = read_human_set(f"mtrag:{folder / 'mtrag'}", rating=rating)
-        columns: dict[str, dict[str, tuple[float, float, str]]] = {}
+        columns: dict[str, dict[str, tuple[float, float]]] = {}
         for one, value in zip(found.items, found.values[metric], strict=True):
             if value is not None:
                 of = columns.setdefault(one.system, {})
-                of[one.item.query.query_id] = (one.value, value, one.cluster)
+                of[one.item.query.query_id] = (one.value, value)
         first, *others = columns.values()
         shared = [q for q in first if all(q in other for other in others)]
         table = np.array([[[of[q][k] for of in columns.values()] for q in shared] for k in (0, 1)])
-        clusters = [first[q][2] for q in shared]
-        yield f"mtRAG {rating} by {metric}", table[0], table[1], clusters
+        yield f"mtRAG {rating} by {metric}", table[0], table[1]
     found = read_human_set(str(folder / "truthfulqa"))
     by_system: dict[str, dict[str, tuple[float, float]]] = {}
     values = lexical(found.items, "ROUGE-L")
@@ -248,15 +244,15 @@ def graded_sets(folder: Path) -> Iterator[tuple[str, Floats, Floats, list[str] |
         by_system.setdefault(one.system, {})[one.cluster] = (one.value, value)
     shared = list(next(iter(by_system.values())))
     table = np.array([[[of[q][k] for of in by_system.values()] for q in shared] for k in (0, 1)])
-    yield "TruthfulQA by ROUGE-L", table[0], table[1], None
+    yield "TruthfulQA by ROUGE-L", table[0], table[1]
     found = read_human_set(str(folder / "begin"))
     values = lexical(found.items, "K-precision")
     people = np.array([[one.value] for one in found.items])
-    yield "BEGIN by K-precision", people, np.array(values)[:, None], None
+    yield "BEGIN by K-precision", people, np.array(values)[:, None]
     found = read_human_set(str(folder / "ragchecker"))
     people = np.array([[one.value] for one in found.items])
     own = np.array([[value] for value in found.values["RAGChecker"]], dtype=float)
-    yield "RAGChecker's preference by its own", people, (own + 100) / 200, None
+    yield "RAGChecker's preference by its own", people, (own + 100) / 200
 
 
 def lexical(items: Sequence[Labelled], metric: str) -> list[float]:
@@ -303,8 +299,7 @@ def ranking_metrics(folder: Path, draws: int) -> None:
             for qrels in (people, judge)
         ]
         whole = ~np.isnan(tables[0] + tables[1]).any(axis=1)
-        clusters = [q.partition("<::>")[0] for q, kept in zip(people, whole, strict=True) if kept]
-        hidden_labels(metric, tables[0][whole], tables[1][whole], clusters, draws)
+        hidden_labels(metric, tables[0][whole], tables[1][whole], draws)
 
 
 KEPT: Final = 0.85
@@ -390,7 +385,7 @@ def main(folder: str = "", draws: str = str(DRAWS)) -> None:
     for one in sets:
         hidden_labels(*one, number)
     head("values", "queries", "systems", "50 labels of", "coverage", "width")
-    for name, people, judge, _ in sets:
+    for name, people, judge in sets:
         if people.shape[1] > 1:
             proposed(name, people, judge, 50, number)
             proposed(f"{name}, two systems", people[:, 1:], judge[:, 1:], 50, number)

@@ -170,10 +170,14 @@ class CorrectedSetting:
         """
         if not self.at_random:
             return ()
-        human = ~np.isnan(np.array([one.human for one in self.graded.values()]))
-        found = sample_differences([bool(one) for one in human.sum(axis=0)], self.features)
-        names = [name for name in self.graded for _ in self.query_ids]
-        found += sample_differences([bool(one) for one in human.ravel()], {"system": names})
+        judged = np.array([one.judged for one in self.graded.values()])
+        human = judged & ~np.isnan(np.array([one.human for one in self.graded.values()]))
+        kept = np.flatnonzero(judged.sum(axis=0)).tolist()
+        labelled = [bool(human[:, place].any()) for place in kept]
+        features = {name: [held[place] for place in kept] for name, held in self.features.items()}
+        found = sample_differences(labelled, features)
+        systems = [name for name, row in zip(self.graded, judged, strict=True) for _ in row[row]]
+        found += sample_differences([bool(one) for one in human[judged]], {"system": systems})
         return tuple(found)
 
 
@@ -215,18 +219,17 @@ def _others(trial: TrialResults, labels: Labels) -> int:
 def _features(
     trials: Sequence[TrialResults], metric: str, ids: Sequence[str], queries: Mapping[str, Query]
 ) -> dict[str, list[float | str]]:
-    """Return the labels of the queries, mean words of the answers, and mean values of the judge."""
+    """Return the queries' labels, and the means of words and judge's values of judged answers."""
     names = dict.fromkeys(name for q in ids for name in queries[q].labels)
     found: dict[str, list[float | str]] = {
         name: [str(queries[q].labels.get(name, "")) for q in ids] for name in names
     }
-    scores = [_column(trial.values(metric), ids) for trial in trials]
-    words = [[_words(trial, q) for q in ids] for trial in trials]
-    found["words of the answer"] = np.mean(words, axis=0).tolist()
-    held = np.array(scores)
-    counts = (~np.isnan(held)).sum(axis=0)
-    means = np.nansum(held, axis=0) / np.maximum(counts, 1)
-    found["judge's value"] = means.tolist()
+    scores = np.array([_column(trial.values(metric), ids) for trial in trials])
+    words = np.array([[_words(trial, q) for q in ids] for trial in trials], dtype=np.float64)
+    judged = ~np.isnan(scores)
+    counts = np.maximum(judged.sum(axis=0), 1)
+    for name, values in (("words of the answer", words), ("judge's value", scores)):
+        found[name] = (np.where(judged, values, 0.0).sum(axis=0) / counts).tolist()
     return found
 
 

@@ -64,7 +64,7 @@ class LabelledItems:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CorrectedEstimate:
     """A corrected mean, or the difference of two."""
 
     method: Method
@@ -96,9 +96,11 @@ class Estimate:
         half = self.half_width(confidence, span)
         return max(self.value - half, bounds[0]), min(self.value + half, bounds[1])
 
-    def minus(self, other: Estimate, method: Method, least_unseen: float = 0.0) -> Estimate:
+    def minus(
+        self, other: CorrectedEstimate, method: Method, least_unseen: float = 0.0
+    ) -> CorrectedEstimate:
         """Return the difference from an estimate over the same items."""
-        return Estimate(
+        return CorrectedEstimate(
             method,
             self.value - other.value,
             self.influence - other.influence,
@@ -143,12 +145,11 @@ def labelled_items(
     return LabelledItems(judge, human, weighted, groups, _pooled(names, known))
 
 
-def check_enough(labelled: int, what: str = "items") -> None:
-    """Raise `DatasetError` with the missing number if there are fewer than ten labelled items."""
+def check_enough(labelled: int, what: str = "labels") -> None:
+    """Raise `DatasetError` with the missing number if there are fewer than ten labels."""
     if labelled < FEWEST:
         raise DatasetError(
-            f"{labelled} {what} have values of people and of the judge, at least {FEWEST} are "
-            f"needed: label {FEWEST - labelled} more"
+            f"{labelled:,} {what}, at least {FEWEST} are needed ({FEWEST - labelled} more)"
         )
 
 
@@ -164,7 +165,7 @@ def _pooled(strata: Numbers, known: NDArray[np.bool_]) -> Numbers:
     return cluster_numbers(joined.tolist())
 
 
-def corrected(items: LabelledItems) -> Estimate:
+def corrected(items: LabelledItems) -> CorrectedEstimate:
     """Return people's mean over all items, from the labels and the judge's values.
 
     >>> judge, human = np.tile([1.0, 0.0], 50), np.full(100, np.nan)
@@ -187,13 +188,15 @@ def corrected(items: LabelledItems) -> Estimate:
     return _estimate(items, trusts, unseen_error(y, y - f), "prediction-powered")
 
 
-def labels_alone(items: LabelledItems) -> Estimate:
+def labels_alone(items: LabelledItems) -> CorrectedEstimate:
     """Return people's mean over all items from the labels, without the judge's values."""
     y = items.human[items.labelled]
     return _estimate(items, np.zeros(len(y)), unseen_error(y), "labels alone")
 
 
-def _estimate(items: LabelledItems, trusts: Floats, unseen: float, method: Method) -> Estimate:
+def _estimate(
+    items: LabelledItems, trusts: Floats, unseen: float, method: Method
+) -> CorrectedEstimate:
     known, strata, size = items.labelled, items.strata, len(items.judge)
     of, w = strata[known], items.weights[known]
     sizes = np.bincount(strata)
@@ -207,7 +210,7 @@ def _estimate(items: LabelledItems, trusts: Floats, unseen: float, method: Metho
     influence = (trust * (items.judge - judge_means[strata]) + means[strata] - value) / size
     influence[known] += part * (rectified - means[of])
     clusters = len(set(items.clusters[known].tolist()))
-    return Estimate(
+    return CorrectedEstimate(
         method, value, influence, items.clusters, len(known), clusters - 1, trust, unseen
     )
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ragstone.errors import DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.corrected import (
-    Estimate,
+    CorrectedEstimate,
     LabelledItems,
     Method,
     check_enough,
@@ -190,14 +190,14 @@ def _estimates(
     two: GradedSystem,
     clusters: Sequence[Hashable] | None,
     strata: Sequence[Hashable] | None,
-) -> tuple[dict[Method, Estimate], str]:
+) -> tuple[dict[Method, CorrectedEstimate], str]:
     """Return the estimates that the labels allow, or the reason why there are none."""
-    found: dict[Method, Estimate] = {}
+    found: dict[Method, CorrectedEstimate] = {}
     reason = "the labels of the two systems were drawn apart, with unequal probabilities"
     pairs = one.minus(two)
     if pairs is not None:
         try:
-            check_enough(int((~np.isnan(pairs.human)).sum()), "queries whose two answers")
+            check_enough(int((~np.isnan(pairs.human)).sum()), "queries with labels of both")
             items = pairs.items(clusters, strata)
             found = {"labels alone": labels_alone(items), "prediction-powered": corrected(items)}
         except DatasetError as error:

@@ -22,6 +22,7 @@ _EQUAL_PART: Final = 0.4
 """Share of the labels that is drawn with equal probabilities."""
 _BINS: Final = 3
 _TINY: Final = 1e-300
+_ROUNDING: Final = 1e-12
 _PRIOR: Final = 5
 """Number of labels that the guess of a residual counts for."""
 
@@ -88,9 +89,10 @@ def inclusion_probabilities(sizes: Floats, n: int) -> Floats:
     while True:
         left = n - int(certain.sum())
         found = np.where(certain, 1.0, mixed * left / max(float(mixed[~certain].sum()), _TINY))
-        if not (found[~certain] > 1).any():
+        new = ~certain & (found > 1 - _ROUNDING)
+        if not new.any():
             return found
-        certain |= found > 1
+        certain |= new
 
 
 def drawn(probabilities: Floats, seed: int) -> Numbers:

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ragstone.statistics.corrected import Estimate, LabelledItems, unseen_error
+from ragstone.statistics.corrected import CorrectedEstimate, LabelledItems, unseen_error
 
 _PER_VALUE: Final = 5
 """Minimum number of labels of yes, and of no."""
@@ -20,7 +20,7 @@ _INFORMED: Final = 0.2
 """Minimum of sensitivity + specificity - 1; below it the division is unstable."""
 
 
-def rogan_gladen(items: LabelledItems) -> Estimate | None:
+def rogan_gladen(items: LabelledItems) -> CorrectedEstimate | None:
     """Return people's share of 1 over all items, by sensitivity and specificity of the judge.
 
     None if a value is neither 0 nor 1, if people's yes or no has fewer than five labels, if the
@@ -52,7 +52,7 @@ def rogan_gladen(items: LabelledItems) -> Estimate | None:
         share * (f - true_yes) * w / w[yes].sum(),
         (1 - share) * (f - false_yes) * w / w[no].sum(),
     )
-    return Estimate(
+    return CorrectedEstimate(
         "rogan-gladen",
         share,
         influence / informed,
