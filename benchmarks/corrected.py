@@ -33,7 +33,7 @@ from ragstone.statistics.corrected_difference import (
 )
 from ragstone.statistics.label_design import drawn, expected_residuals, inclusion_probabilities
 from ragstone.statistics.paired import paired_difference
-from ragstone.statistics.prediction_powered import calibrated
+from ragstone.statistics.prediction_powered import calibrated, calibrated_mean
 from ragstone.statistics.summary import summarise
 from ragstone.types import Context, ContextPassage, Prediction, Query
 
@@ -45,6 +45,14 @@ LABELS: Final = 30
 QUERIES: Final = 500
 DRAWS: Final = 500
 LARGE: Final = 400_000
+JUDGES: Final = [
+    (0.6, 0.1, 0.2, 100),
+    (0.6, 0.4, 0.4, 100),
+    (0.8, 0.02, 0.05, 60),
+    (0.3, 0.05, 0.3, 200),
+    (0.05, 0.1, 0.1, 50),
+]
+"""Mean of people, shares that the judge misses and invents, and labels."""
 
 
 @dataclass
@@ -134,6 +142,22 @@ def hidden(
     return [GradedSystem(judge[:, i], kept[:, i], probability) for i in range(people.shape[1])]
 
 
+def simulated_means(draws: int) -> None:
+    """Print means of 0/1 values, by judges that miss and invent, of labels and 1,000 others."""
+    head("mean", "judge misses", "invents", "labels", *COLUMNS)
+    for truth, missed, invented, count in JUDGES:
+        tally = Tally()
+        generator = np.random.default_rng(0)
+        for _ in range(2 * draws):
+            right = generator.random(count + 1000) < truth
+            flips = generator.random(len(right))
+            said = np.where(right, flips >= missed, flips < invented).astype(float)
+            human = right[:count].astype(float)
+            found = calibrated_mean(human.tolist(), said[:count].tolist(), said[count:].tolist())
+            tally.add(truth, found.interval, summarise(human).interval)
+        row(truth, f"{missed:.0%}", f"{invented:.0%}", count, *tally.cells())
+
+
 def simulated_differences(draws: int) -> None:
     """Print differences of two simulated systems, with 30 labelled queries of 500."""
     head("values", "correlation of differences", *COLUMNS)
@@ -180,6 +204,7 @@ def simulated_ranks(draws: int) -> None:
 
 
 def ranked(systems: Sequence[GradedSystem], true: Sequence[int]) -> tuple[bool, float]:
+    """Return whether all true ranks are in the corrected ranges, and the mean width of these."""
     named = {str(place): one for place, one in enumerate(systems)}
     means = {name: calibrated(one.items(None, None)).mean for name, one in named.items()}
     found = corrected_ranks(adjusted(all_differences(named)), means)
@@ -374,6 +399,7 @@ def proposed(name: str, people: Floats, judge: Floats, count: int, draws: int) -
 def main(folder: str = "", draws: str = str(DRAWS)) -> None:
     """Print all tables."""
     number = int(draws)
+    simulated_means(number)
     simulated_differences(number)
     simulated_ranks(number)
     if not folder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -105,7 +107,7 @@ def test_clusters_widen_the_error() -> None:
 
 
 @pytest.mark.parametrize("estimate", [corrected, labels_alone])
-def test_no_width_is_zero(estimate: type[CorrectedEstimate]) -> None:
+def test_no_width_is_zero(estimate: Callable[[LabelledItems], CorrectedEstimate]) -> None:
     """Labels that all agree do not exclude errors."""
     human = np.where(np.arange(N) < 30, 1.0, np.nan)
 

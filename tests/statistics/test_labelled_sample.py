@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ CHOSEN = [True] * 40 + [False] * 160
 def test_a_selected_label_and_a_selected_number_are_named() -> None:
     """The figures of both sides are in the text; a feature that does not differ is not named."""
     generator = np.random.default_rng(0)
-    features: dict[str, list[float | str]] = {
+    features: dict[str, Any] = {
         "kind": ["long"] * 30 + ["short"] * 130 + ["long"] * 40,
         "words": generator.normal(np.where(CHOSEN, 30, 20), 5).tolist(),
         "domain": generator.choice(["a", "b", "c"], 200).tolist(),

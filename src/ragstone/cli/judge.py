@@ -31,6 +31,8 @@ TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "
 def command() -> None:
     """Check, calibrate and correlate judges: language models that grade.
 
+    `next` proposes the answers that people should label.
+
     \b
     Examples:
       ragstone judge check equivalence --data ../truthfulqa --limit 100

@@ -78,14 +78,14 @@ def calibrate(
         )
         for setting in dict.fromkeys(trial.setting for trial in results.trials)
     ]
-    lower = results.record.metric(metric).direction == "lower"
-    baselines = [one.baseline(baseline, lower_is_better=lower) for one in settings]
+    direction = results.record.metric(metric).direction
+    baselines = [one.baseline(baseline, lower_is_better=direction == "lower") for one in settings]
     pairs = [one.differences(base) for one, base in zip(settings, baselines, strict=True)]
     # The pairs of all settings are one family of tests.
     whole = iter(adjusted(chain(*pairs)))
     found: dict[tuple[str, str], CalibratedTrial] = {}
     for one, base, of in zip(settings, baselines, pairs, strict=True):
-        for trial in _trials(one, base, [next(whole) for _ in of], by=by, lower=lower):
+        for trial in _trials(one, base, [next(whole) for _ in of], by=by, direction=direction):
             found[trial.system, trial.setting] = trial
     return [found[trial.system, trial.setting] for trial in results.trials]
 
@@ -96,12 +96,14 @@ def _trials(
     differences: Sequence[CorrectedDifference],
     *,
     by: str | None,
-    lower: bool,
+    direction: str,
 ) -> list[CalibratedTrial]:
     """Return the trials of a setting."""
     means = setting.means()
     kept = {system: one.mean for system, one in means.items() if isinstance(one, Calibrated)}
-    ranks = corrected_ranks(differences, kept, lower_is_better=lower)
+    # A metric without a better direction has no ranks.
+    kept = {} if direction == "neutral" else kept
+    ranks = corrected_ranks(differences, kept, lower_is_better=direction == "lower")
     parts = setting.parts(baseline) if by is not None else {}
     gaps = {one.system: one for one in differences if one.baseline == baseline}
     different = setting.sample_differences()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from ragstone.data.readers.rows import FieldError, json_rows, reading, show
+from ragstone.data.readers.rows import FieldError, has_end, json_rows, reading, show
+
+_OTHER_FORMS: Final = (".json", ".csv", ".tsv", ".xlsx", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,10 @@ def read_inclusions(path: Path) -> dict[tuple[str, str], dict[str, Inclusion]]:
 
     The fields are `inclusion_probability`, above 0 and at most 1, and `round`, from 1.
 
-    Raises `DatasetError` for other values.
+    Files of other forms than JSON lines have none. Raises `DatasetError` for other values.
     """
+    if has_end(path, *_OTHER_FORMS):
+        return {}
     found: dict[tuple[str, str], dict[str, Inclusion]] = {}
     for number, row in json_rows(path):
         with reading(path, number):

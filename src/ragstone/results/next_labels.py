@@ -98,7 +98,12 @@ def next_labels(
         )
     each, given = count // least, inclusions or {}
     number = 1 + max((one.round for of in given.values() for one in of.values()), default=0)
-    rounds = [list(_drawn(b, each, baseline, number=number, seed=seed)) for b in boards]
+    lower = results.record.metric(metric).direction == "lower"
+    bases = [board.baseline(baseline, lower_is_better=lower) for board in boards]
+    rounds = [
+        list(_drawn(board, each, base, number=number, seed=seed))
+        for board, base in zip(boards, bases, strict=True)
+    ]
     proposals = [one for drawn_here in rounds for one in drawn_here]
     return LabelPlan(
         tuple(proposals),
@@ -117,7 +122,7 @@ def _chosen(kind: str, wanted: Sequence[str], known: Sequence[str]) -> list[str]
 
 
 def _drawn(
-    board: CorrectedSetting, count: int, baseline: str | None, *, number: int, seed: int
+    board: CorrectedSetting, count: int, baseline: str, *, number: int, seed: int
 ) -> Iterator[LabelProposal]:
     """Yield the answers of a setting: of queries that every system has a judge's value of."""
     judge = np.array([one.judge for one in board.graded.values()]).T
@@ -126,8 +131,7 @@ def _drawn(
     if not len(complete):
         return
     names = list(board.graded)
-    place = names.index(board.baseline(baseline, lower_is_better=False))
-    sizes = expected_residuals(judge[complete], human[complete], place)
+    sizes = expected_residuals(judge[complete], human[complete], names.index(baseline))
     free = np.flatnonzero(np.isnan(human[complete]).all(axis=1))
     if not len(free):
         return
