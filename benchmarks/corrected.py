@@ -38,6 +38,8 @@ from ragstone.statistics.summary import summarise
 from ragstone.types import Context, ContextPassage, Prediction, Query
 
 Floats = NDArray[np.float64]
+PROPOSED: Final = ("mtRAG faithfulness", "mtRAG completeness", "mtRAG win-rate", "TruthfulQA")
+"""The sets for which labels are proposed."""
 Draw = Callable[[np.random.Generator, int], tuple[Floats, Floats]]
 """People's and the judge's values (query, system) of some queries."""
 
@@ -412,11 +414,10 @@ def main(folder: str = "", draws: str = str(DRAWS)) -> None:
         hidden_labels(*one, number)
     head("values", "queries", "systems", "50 labels of", "coverage", "width")
     for name, people, judge in sets:
-        if people.shape[1] > 1:
+        if name.startswith(PROPOSED):
             proposed(name, people, judge, 50, number)
-            proposed(f"{name}, two systems", people[:, 1:], judge[:, 1:], 50, number)
-    for name, draw in SIMULATED.items():
-        people, judge = draw(np.random.default_rng(2), QUERIES)
+    for name in ("0/1", "0/1, rare errors"):
+        people, judge = SIMULATED[name](np.random.default_rng(2), QUERIES)
         proposed(f"simulated {name}", people, judge, 50, number)
 
 

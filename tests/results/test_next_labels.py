@@ -87,4 +87,4 @@ def test_unknown_names_are_refused(results: StoredResults) -> None:
         next_labels(results, "Math", 50)
     for options in ({"settings": ["gol"]}, {"systems": ["x"]}, {"baseline": "x"}):
         with pytest.raises(ConfigError, match=r"no (setting|system)"):
-            next_labels(results, "Match", 50, **options)  # type: ignore[arg-type]
+            next_labels(results, "Match", 50, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -78,17 +79,16 @@ def next_labels(
         UnknownMetric: no trial has the metric.
         ConfigError: an unknown name, or too few labels for one query per setting.
     """
-    known = {name for trial in results.trials for name in trial.scores}
-    if metric not in known:
+    having = [trial.setting for trial in results.trials if metric in trial.scores]
+    if not having:
+        known = {name for trial in results.trials for name in trial.scores}
         raise UnknownMetric(f"no trial has the metric {metric!r}{did_you_mean(metric, known)}")
-    chosen = _chosen("setting", settings, [t.setting for t in results.trials if metric in t.scores])
-    wanted = _chosen("system", [*systems, *([baseline] if baseline else [])], results.systems)
-    wanted = wanted if systems else list(results.systems)
+    named = _chosen("system", [*systems, *filter(None, [baseline])], results.systems)
     boards = [
         CorrectedSetting.read(
             results, metric, setting, labels or {}, inclusions=inclusions, strata=None
-        ).among(wanted)
-        for setting in chosen
+        ).among(named if systems else results.systems)
+        for setting in _chosen("setting", settings, having)
     ]
     least = sum(len(board.graded) for board in boards)
     if count < least:
@@ -104,13 +104,19 @@ def next_labels(
         list(_drawn(board, each, base, number=number, seed=seed))
         for board, base in zip(boards, bases, strict=True)
     ]
-    proposals = [one for drawn_here in rounds for one in drawn_here]
-    return LabelPlan(
-        tuple(proposals),
-        {b.name: len({one.query_id for one in r}) for b, r in zip(boards, rounds, strict=True)},
-        count - len(proposals),
-        tuple(_notes(boards, rounds)),
-    )
+    return _plan(boards, rounds, count)
+
+
+def _plan(
+    boards: Sequence[CorrectedSetting], rounds: Sequence[Sequence[LabelProposal]], count: int
+) -> LabelPlan:
+    proposals = tuple(chain(*rounds))
+    queries = {
+        board.name: len({one.query_id for one in drawn_here})
+        for board, drawn_here in zip(boards, rounds, strict=True)
+    }
+    notes = tuple(_notes(boards, rounds))
+    return LabelPlan(proposals, queries, count - len(proposals), notes)
 
 
 def _chosen(kind: str, wanted: Sequence[str], known: Sequence[str]) -> list[str]:
