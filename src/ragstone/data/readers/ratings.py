@@ -6,7 +6,8 @@
 `value` is a number or a text; texts are nominal. `system` and `setting` name the answer that is
 rated, `against` the other system of a pair (with the value a, b or tie), `passage_id` a passage and
 `part` a claim, a nugget or a span. `time` is when it was rated. `shown` says if a suggestion was
-shown to the rater: before, after or never. Each rater has one rating per property and item.
+shown to the rater: before, after or never. `inclusion_probability` and `round` are those that
+`ragstone judge next` wrote. Each rater has one rating per property and item.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Shown: TypeAlias = Literal["", "before", "after", "never"]
 FIELDS: Final = (
     *("query_id", "rater", "property", "value", "system", "setting"),
     *("against", "passage_id", "part", "time", "shown"),
+    *("inclusion_probability", "round"),
 )
 """The fields of a rating."""
 _SHOWN: Final = ("", "before", "after", "never")
