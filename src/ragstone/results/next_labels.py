@@ -130,23 +130,24 @@ def _chosen(kind: str, wanted: Sequence[str], known: Sequence[str]) -> list[str]
 def _drawn(
     board: CorrectedSetting, count: int, baseline: str, *, number: int, seed: int
 ) -> Iterator[LabelProposal]:
-    """Yield the answers of a setting: of queries that every system has a judge's value of."""
+    """Yield the answers of a setting to the drawn queries: those with a value of the judge."""
     judge = np.array([one.judge for one in board.graded.values()]).T
     human = np.array([one.human for one in board.graded.values()]).T
-    complete = np.flatnonzero(~np.isnan(judge).any(axis=1))
-    if not len(complete):
-        return
-    names = list(board.graded)
-    sizes = expected_residuals(judge[complete], human[complete], names.index(baseline))
-    free = np.flatnonzero(np.isnan(human[complete]).all(axis=1))
+    judged = ~np.isnan(judge)
+    free = np.flatnonzero(judged.any(axis=1) & np.isnan(human).all(axis=1))
     if not len(free):
         return
-    probabilities = inclusion_probabilities(sizes[free], min(count, len(free)))
+    names = list(board.graded)
+    # A missing value is no reason to draw a query more often.
+    usual = np.where(judged, judge, float(np.median(judge[judged])))
+    sizes = expected_residuals(usual, human, names.index(baseline))[free]
+    probabilities = inclusion_probabilities(sizes, min(count, len(free)))
     for one in drawn(probabilities, seed + number - 1).tolist():
-        query_id = board.query_ids[int(complete[free[one]])]
-        for name in names:
-            probability = float(probabilities[one])
-            yield LabelProposal(query_id, name, board.name, probability, number)
+        place = int(free[one])
+        for column, name in enumerate(names):
+            if judged[place, column]:
+                probability = float(probabilities[one])
+                yield LabelProposal(board.query_ids[place], name, board.name, probability, number)
 
 
 def _notes(
