@@ -29,7 +29,7 @@ def systems(seed: int, labelled: int = 40) -> list[GradedSystem]:
 
 @pytest.mark.parametrize(("values", "most"), [("0/1", 0.85), ("ratings", 0.8)])
 def test_intervals_cover_the_difference_and_are_narrower(values: str, most: float) -> None:
-    """With 30 labels at least 93 % of 100 intervals contain the truth (the long run is `make`)."""
+    """With 30 labels at least 93 % of 100 intervals contain the truth (long: benchmarks)."""
     draw, tally = SIMULATED[values], Tally()
     people, _ = draw(np.random.default_rng(1), 100_000)
     truth = float((people[:, 0] - people[:, 1]).mean())
