@@ -138,7 +138,7 @@ def _drawn(
     if not len(free):
         return
     names = list(board.graded)
-    # A missing value is no reason to draw a query more often.
+    # A query is not drawn more often because a value is missing.
     usual = np.where(judged, judge, float(np.median(judge[judged])))
     sizes = expected_residuals(usual, human, names.index(baseline))[free]
     probabilities = inclusion_probabilities(sizes, min(count, len(free)))
