@@ -3,8 +3,8 @@
 Prints the coverage of the interval of a share, over all shares from 0.02 to 0.98; coverage, width
 and false findings for scores drawn from models of real scores (`interval_simulation.py`), without
 and with clusters; how often a 95 % interval of a mean is above and below the true mean (percentile
-and BCa bootstrap), the coverage over clusters, the false positives of the paired test, and coverage
-and width of a mean calibrated by a few labels (prediction-powered inference). All draws are seeded.
+and BCa bootstrap), the coverage over clusters, and the false positives of the paired test. All
+draws are seeded.
 
 The columns of `evalstats` have its default methods, and a dash if the package is not installed.
 `means`, `differences` or `clusters` after the folder prints that table of real scores alone.
@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from ragstone.statistics.bootstrap import ratio_interval, sum_of_draws
 from ragstone.statistics.paired import paired_difference
 from ragstone.statistics.permutation import mcnemar, sign_flip_p
-from ragstone.statistics.prediction_powered import calibrated_mean
 from ragstone.statistics.proportions import proportion
 from ragstone.statistics.summary import summarise
 
@@ -53,13 +52,6 @@ CASES: Final[list[tuple[str, int, float, Draw]]] = [
     ("beta(5, 1)", 50, 5 / 6, lambda g, n: g.beta(5, 1, n)),
     ("lognormal (latencies)", 100, float(np.exp(0.5)), lambda g, n: g.lognormal(0, 1, n)),
     ("differences of labels", 100, 0.1, lambda g, n: g.choice([-1.0, 0, 1], n, p=[0.1, 0.7, 0.2])),
-]
-JUDGES: Final = [
-    (0.6, 0.1, 0.2, 100),
-    (0.6, 0.4, 0.4, 100),
-    (0.8, 0.02, 0.05, 60),
-    (0.3, 0.05, 0.3, 200),
-    (0.05, 0.1, 0.1, 50),
 ]
 
 
@@ -339,27 +331,6 @@ def paired_test() -> None:
     print(f"false positives: {aware:.1f} %, clusters ignored: {ignored:.1f} %")
 
 
-def calibrated() -> None:
-    """Print coverage and mean width of calibrated means, and the width from the labels alone."""
-    for truth, missed, invented, count in JUDGES:
-        generator = np.random.default_rng(0)
-        covered, width, alone = 0, 0.0, 0.0
-        for _ in range(OTHERS):
-            right = generator.random(count + 1000) < truth
-            flips = generator.random(len(right))
-            said = np.where(right, flips >= missed, flips < invented).astype(float)
-            human = right[:count].astype(float).tolist()
-            got = calibrated_mean(human, said[:count].tolist(), said[count:].tolist())
-            covered += got.interval[0] <= truth <= got.interval[1]
-            width += got.interval[1] - got.interval[0]
-            alone += got.human_interval[1] - got.human_interval[0]
-        print(
-            f"mean {truth}, judge misses {missed:.0%}, invents {invented:.0%}, {count} labels: "
-            f"covered {covered / OTHERS:.1%}, width {width / OTHERS:.3f}, "
-            f"labels alone {alone / OTHERS:.3f}"
-        )
-
-
 TABLES: Final = {"means": real_means, "differences": real_differences, "clusters": real_clusters}
 
 
@@ -378,7 +349,6 @@ def main(folder: str = "", table: str = "") -> None:
     means()
     clusters()
     paired_test()
-    calibrated()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from ragstone.cli.judge_labels import (
     labels_option,
     rating_options,
 )
+from ragstone.cli.judge_next import command as next_labels
 from ragstone.cli.judge_probe import command as probe
 from ragstone.cli.judge_qrels import command as qrels
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, load_results
@@ -32,9 +33,11 @@ _RATED = ("language", "rating", "scale", "combine")
 """Options that say which ratings are read, and how."""
 
 
-@click.group("judge", commands=[probe, compare, correlate, calibrate, battle, qrels])
+@click.group("judge", commands=[probe, compare, correlate, calibrate, next_labels, battle, qrels])
 def command() -> None:
     """Check, probe, compare, calibrate and correlate judges: language models that grade.
+
+    `next` proposes the answers that people should label.
 
     \b
     Examples:
@@ -43,6 +46,7 @@ def command() -> None:
       ragstone judge compare experiment.yaml
       ragstone judge correlate --data ../mtrag --property win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
+      ragstone judge next experiment.yaml --metric equivalence --labels 50 -o next.jsonl
       ragstone judge battle experiment.yaml --judge "pairwise(model=local)"
       ragstone judge qrels my-data -o qrels.tsv --run bm25.trec --plan
     """

@@ -6,7 +6,8 @@
 `value` is a number or a text; texts are nominal. `system` and `setting` name the answer that is
 rated, `against` the other system of a pair (with the value a, b or tie), `passage_id` a passage and
 `part` a claim, a nugget or a span. `time` is when it was rated. `shown` is before, after or never:
-if a suggestion was shown to the rater. Each rater has one rating per property and item.
+if a suggestion was shown to the rater. `inclusion_probability` and `round` are those that
+`ragstone judge next` wrote. Each rater has one rating per property and item.
 
 Labels for the calibration of a judge may leave out `rater` and `property` (the short form). They
 are the values of one rater, from 0 to 1.
@@ -27,6 +28,7 @@ Shown: TypeAlias = Literal["", "before", "after", "never"]
 FIELDS: Final = (
     *("query_id", "rater", "property", "value", "system", "setting"),
     *("against", "passage_id", "part", "time", "shown"),
+    *("inclusion_probability", "round"),
 )
 """The fields of a rating."""
 _SHOWN: Final = ("", "before", "after", "never")
