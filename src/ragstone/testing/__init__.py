@@ -2,7 +2,8 @@
 
 A check runs a component as an experiment would and raises `AssertionError` with the first broken
 rule. `FakeModelServer`, `FakeBatchServer` and `FakeElasticsearch` are real HTTP servers;
-`ScriptedCalls` answers with a function instead. `FakeFaults` is an experiment with known mistakes.
+`ScriptedCalls` answers with a function instead. `FakeFaults` is an experiment with known mistakes,
+`FakeExpert` a model that knows the judgements of a data set.
 
 >>> from ragstone import retrievers, testing
 >>> testing.check_retriever(retrievers.BM25)
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ragstone.testing.fake_batch_server import FakeBatchServer as FakeBatchServer
     from ragstone.testing.fake_calls import ScriptedCalls as ScriptedCalls
     from ragstone.testing.fake_elasticsearch import FakeElasticsearch as FakeElasticsearch
+    from ragstone.testing.fake_expert import FakeExpert as FakeExpert
     from ragstone.testing.fake_faults import FakeFaults as FakeFaults
     from ragstone.testing.fake_model_server import FAULTS as FAULTS
     from ragstone.testing.fake_model_server import FakeModelServer as FakeModelServer
@@ -44,6 +46,7 @@ _load, __dir__, __all__ = attach(
         "fake_batch_server": ["FakeBatchServer"],
         "fake_calls": ["ScriptedCalls"],
         "fake_elasticsearch": ["FakeElasticsearch"],
+        "fake_expert": ["FakeExpert"],
         "fake_faults": ["FakeFaults"],
         "fake_model_server": ["FAULTS", "FakeModelServer"],
     },
