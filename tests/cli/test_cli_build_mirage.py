@@ -68,4 +68,4 @@ def test_a_folder_of_other_files_is_refused(tmp_path: Path, corpus: Path) -> Non
     """Nothing is spent, and the folder is named."""
     found = ragstone("mirage", str(tmp_path), "--qa", str(corpus), "--corpus", str(corpus))
     assert found.exit_code
-    assert "is not a built benchmark" in found.output
+    assert "is not a built benchmark" in str(found.exception)
