@@ -109,6 +109,22 @@ def test_a_budget_stops_cleanly_at_its_amount(tmp_path: Path) -> None:
         assert sum(server.asked.values()) == 400
 
 
+def test_a_maximum_of_calls_needs_no_price(tmp_path: Path) -> None:
+    """No call beyond the maximum is made; the same maximum resumes with every reply kept."""
+    requests = questions(30)
+    with FakeModelServer() as server:
+        endpoint = Endpoint("fake", (server.url,))
+        for made in (20, 30):
+            budget = Budget(None, Prices(), max_calls=20)
+            with Calls(CallLog(tmp_path / "log"), budget=budget) as calls:
+                if made == 30:
+                    assert len(list(calls.ask(endpoint, requests))) == 30
+                else:
+                    with pytest.raises(BudgetReached, match="maximum of 20 calls is reached"):
+                        list(calls.ask(endpoint, requests))
+            assert sum(server.asked.values()) == made
+
+
 def test_a_budget_needs_the_price(tmp_path: Path) -> None:
     """An unknown price is an error before any call, with the line to add."""
     with (

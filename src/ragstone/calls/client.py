@@ -69,7 +69,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         replay_only: make no calls; a reply that is not in the log is a `CallError`.
         keep_failed: repeat no call that failed, and none whose reply could not be read.
         prices: price table for the cost of replies; default: the prices of `budget`.
-        budget: maximum cost of the calls made here.
+        budget: maximum cost or number of the calls made here.
         deadline: no call begins after it.
     """
 
@@ -351,7 +351,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
                 "--replay (replay_only) makes no calls; run once without it"
             )
         if self.budget is not None:
-            self.budget.prices.require(endpoint)
+            self.budget.check(endpoint)
         if not self.offline:
             return
         for url in endpoint.addresses():

@@ -222,18 +222,26 @@ class _Account:
 
 
 class Budget:
-    """A maximum cost of the calls made from now on, in the currency of the price table.
+    """A maximum cost, in the currency of the price table, and number of the calls made from now on.
 
     A call is refused if the cost so far plus the upper bound for that call and those in flight
-    exceeds the amount.
+    exceeds the amount, or if it is one too many.
     """
 
-    def __init__(self, amount: float, prices: Prices) -> None:
-        if not amount > 0:
+    def __init__(
+        self, amount: float | None, prices: Prices, *, max_calls: int | None = None
+    ) -> None:
+        if amount is not None and not amount > 0:
             raise ConfigError(f"the budget must be a number above 0, found {amount!r}")
-        self.amount, self.prices = amount, prices
+        self.amount, self.prices, self.max_calls = amount, prices, max_calls
+        self._begun = 0
         self._accounts: dict[tuple[str, bool], _Account] = {}
         self._lock = threading.Lock()
+
+    def check(self, endpoint: Endpoint) -> None:
+        """Raise `ConfigError` if the cost is limited and the price of an endpoint is unknown."""
+        if self.amount is not None:
+            self.prices.require(endpoint)
 
     @property
     def spent(self) -> float:
@@ -251,6 +259,14 @@ class Budget:
         """Reserve the cost of a call, or return the reason for refusing it."""
         size = PromptSize.of(request)
         with self._lock:
+            if self.max_calls is not None and self._begun >= self.max_calls:
+                return BudgetReached(
+                    f"the maximum of {self.max_calls:,} calls is reached. Every reply is kept: run "
+                    "the same command again to resume with as many calls"
+                )
+            self._begun += 1
+            if self.amount is None:
+                return None
             account = self._account(endpoint)
             accounts = self._accounts.values()
             others = sum(a.cost_with(PromptSize()) for a in accounts if a is not account)
@@ -267,6 +283,8 @@ class Budget:
 
     def settle(self, endpoint: Endpoint, outcome: Outcome) -> None:
         """Replace the reserved cost of a call by its actual cost."""
+        if self.amount is None:
+            return
         with self._lock:
             account = self._account(endpoint)
             size = account.reserved.pop(outcome.key, PromptSize())

@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "sensitivity": ("ragstone.cli.sensitivity", "Show whether ranks depend on prompt or judge."),
     "gate": ("ragstone.cli.gate", "Decide whether a new version may replace a baseline."),
     "data": ("ragstone.cli.data", "Show, check, convert, label and generate data sets."),
+    "build": ("ragstone.cli.build", "Build benchmarks from documents or QA sets."),
     "traces": ("ragstone.cli.traces", "Convert traces of a running system into rows to score."),
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),

@@ -106,7 +106,7 @@ def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...
 
     Existing files are not overwritten. The layout `ragstone` is Ragstone's own. `mtrag` has
     conversations, retrieval tasks in three query forms with qrels, and corpora. `mtrageval` has the
-    inputs of its tasks A, B and C.
+    inputs of its tasks A, B and C. `beir` and `mirage` are the layouts of those benchmarks.
 
     \b
     Examples:

@@ -304,6 +304,8 @@ MAX_GOLD_PASSAGES: Final = 3
 """Gold passages in a prompt that labels or rates a query; they must fit into the context."""
 GENERATION_ROUNDS: Final = 3
 """Rounds that try to replace rejected queries; each costs as much as the first."""
+BUILD_BATCH: Final = 50
+"""Items that pass all calling steps together: what a spent budget can leave unfinished."""
 WRITER_TOKENS: Final = 300
 """A reply that contains a list of statements or a question with its answer."""
 RATING_TOKENS: Final = 48  # A label or rating without a reason.

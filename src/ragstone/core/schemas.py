@@ -49,6 +49,7 @@ COLLECTIONS: Final = _schema("query_id collection")
 NOT_APPLICABLE: Final = _schema("query_id reason")
 REPEAT: Final = _schema("repeat:int")
 """One row with the number of a repeat, from 0; the first one has no such table."""
+REJECTIONS: Final = _schema("item_id text stage reason")
 SEARCHES: Final = _schema("query_id text")
 RUN: Final = _schema("query_id passage_id score:float rank:int")
 TEXTS: Final = _schema("passage_id text")

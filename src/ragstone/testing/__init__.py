@@ -3,7 +3,8 @@
 A check runs a component as an experiment would and raises `AssertionError` with the first broken
 rule. `FakeModelServer`, `FakeBatchServer` and `FakeElasticsearch` are real HTTP servers;
 `ScriptedCalls` answers with a function instead. `FakeFaults` is an experiment with known mistakes,
-`FakeGullibleJudge` a judge's model with known weaknesses.
+`FakeGullibleJudge` a judge's model with known weaknesses, `FakeExpert` a model that knows the
+judgements of a data set.
 
 >>> from ragstone import retrievers, testing
 >>> testing.check_retriever(retrievers.BM25)
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ragstone.testing.fake_batch_server import FakeBatchServer as FakeBatchServer
     from ragstone.testing.fake_calls import ScriptedCalls as ScriptedCalls
     from ragstone.testing.fake_elasticsearch import FakeElasticsearch as FakeElasticsearch
+    from ragstone.testing.fake_expert import FakeExpert as FakeExpert
     from ragstone.testing.fake_faults import FakeFaults as FakeFaults
     from ragstone.testing.fake_gullible_judge import FakeGullibleJudge as FakeGullibleJudge
     from ragstone.testing.fake_model_server import FAULTS as FAULTS
@@ -46,6 +48,7 @@ _load, __dir__, __all__ = attach(
         "fake_batch_server": ["FakeBatchServer"],
         "fake_calls": ["ScriptedCalls"],
         "fake_elasticsearch": ["FakeElasticsearch"],
+        "fake_expert": ["FakeExpert"],
         "fake_faults": ["FakeFaults"],
         "fake_gullible_judge": ["FakeGullibleJudge"],
         "fake_model_server": ["FAULTS", "FakeModelServer"],

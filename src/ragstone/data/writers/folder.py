@@ -26,12 +26,21 @@ def write_dataset(dataset: Dataset, folder: Path) -> list[Path]:
     Turns of conversations are written as queries with a history. An empty table gets no file.
     Raises `DatasetError` if one of the files exists or cannot be written.
     """
+    return _write(dataset, folder, "qrels.tsv")
+
+
+def write_beir(dataset: Dataset, folder: Path) -> list[Path]:
+    """Write a data set as BEIR's loaders read it, with `qrels/test.tsv`; see `write_dataset`."""
+    return _write(dataset, folder, "qrels/test.tsv")
+
+
+def _write(dataset: Dataset, folder: Path, qrels_name: str) -> list[Path]:
     corpus, queries, qrels = dataset.corpus.table, dataset.query_table, dataset.qrel_table
     judgements = ((row["query_id"], row["passage_id"], row["relevance"]) for row in rows(qrels))
     made = {
         "corpus.jsonl": (corpus, map(json_line, map(_passage, rows(corpus)))),
         "queries.jsonl": (queries, map(json_line, map(_query, rows(queries)))),
-        "qrels.tsv": (qrels, judgement_lines(judgements)),
+        qrels_name: (qrels, judgement_lines(judgements)),
     }
     return write_lines(
         {folder / name: lines for name, (table, lines) in made.items() if table.num_rows}

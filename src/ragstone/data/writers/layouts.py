@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, get_args
 
 from ragstone.data.dataset import Dataset
-from ragstone.data.writers.folder import write_dataset
+from ragstone.data.writers.folder import write_beir, write_dataset
+from ragstone.data.writers.mirage import write_mirage
 from ragstone.data.writers.mtrag import TaskForm, write_mtrag, write_tasks
 
 
@@ -18,6 +19,8 @@ def write_mtrageval(dataset: Dataset, folder: Path) -> list[Path]:
 
 WRITERS: Final[Mapping[str, Callable[[Dataset, Path], list[Path]]]] = {
     "ragstone": write_dataset,
+    "beir": write_beir,
+    "mirage": write_mirage,
     "mtrag": write_mtrag,
     "mtrageval": write_mtrageval,
 }

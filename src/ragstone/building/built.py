@@ -1,0 +1,85 @@
+"""A built benchmark as files: a data set, the rejected items, and how it was made.
+
+`build.json` has the steps with their counts, the recipe and its parameters, models, calls and
+cost. `rejected.parquet` has one row per rejected item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ragstone.building.funnel import Funnel
+from ragstone.core.atomic_files import atomic_files
+from ragstone.core.schemas import REJECTIONS, to_table
+from ragstone.data.dataset import Dataset
+from ragstone.data.writers.folder import write_dataset
+from ragstone.errors import DatasetError
+
+BUILD: Final = "build.json"
+REJECTED: Final = "rejected.parquet"
+CALLS: Final = "calls.sqlite"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A benchmark and how it was made."""
+
+    dataset: Dataset
+    funnel: Funnel
+    recipe: Mapping[str, Any]
+    """The command, its parameters, the models and the sources: what somebody needs to repeat it."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Statistics of the result: composition, positives per query, balance, warnings."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Further files by name, such as a sample for people."""
+
+    def document(self, folder: Path) -> dict[str, Any]:
+        """Return the plain data of `build.json` and of `--json`."""
+        return {
+            "stages": self.funnel.stages_document(),
+            "dataset": str(folder),
+            "queries": self.dataset.query_table.num_rows,
+            "passages": len(self.dataset.corpus),
+            "partial": self.funnel.partial,
+            "recipe": dict(self.recipe),
+            **self.about,
+        }
+
+
+def check_target(folder: Path) -> None:
+    """Raise `DatasetError` if a folder has files but is not a built benchmark."""
+    foreign = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if foreign and not {BUILD, CALLS} & set(foreign):
+        raise DatasetError(
+            f"{folder} has {foreign[0]} and is not a built benchmark; choose an empty folder",
+            path=folder,
+        )
+
+
+def write_built(built: Built, folder: Path) -> list[Path]:
+    """Write a benchmark into a folder, in place of an earlier one, and return its files."""
+    from arro3.io import write_parquet
+
+    check_target(folder)
+    try:
+        with atomic_files(folder) as temporary:
+            if built.dataset.query_table.num_rows:
+                write_dataset(built.dataset, temporary)
+            rejections = built.funnel.rejections
+            columns = {
+                name: [getattr(one, name) for one in rejections] for name in REJECTIONS.names
+            }
+            write_parquet(to_table(REJECTIONS, columns), str(temporary / REJECTED))
+            document = orjson.dumps(built.document(folder), option=orjson.OPT_INDENT_2)
+            (temporary / BUILD).write_bytes(document)
+            for name, content in built.files.items():
+                (temporary / name).write_bytes(content)
+            names = sorted(path.name for path in temporary.iterdir())
+    except OSError as error:
+        raise DatasetError(f"cannot write the benchmark into {folder}: {error}") from error
+    return [folder / name for name in names]

@@ -1,0 +1,82 @@
+"""Controls: passages with known labels, which a support judge must tell apart before it labels.
+
+A judge that calls every passage supporting, or none, gives a benchmark of noise. Half of the
+controls state the gold answer; the others are passages of another article without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ragstone.components.judges.verdict import Item, VerdictJudge
+from ragstone.errors import ConfigError
+from ragstone.protocols import Services
+from ragstone.statistics.judge_quality import Accuracy
+from ragstone.statistics.proportions import proportion
+from ragstone.text.normalise import contains, words
+from ragstone.types import Passage, Query
+
+COUNT: Final = 20
+"""Controls of each kind."""
+LEAST_INFORMED: Final = 0.5
+"""Smallest share of right labels of both kinds together, less 1 (Youden's J)."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A query, a passage, and whether the passage supports the gold answer."""
+
+    query: Query
+    text: str
+    supports: bool
+
+
+def controls(queries: Sequence[Query], others: Sequence[Sequence[Passage]]) -> list[Control]:
+    """Return controls of both kinds for the first queries.
+
+    Args:
+        queries: queries with gold answers.
+        others: for each query, passages of other articles.
+    """
+    found = []
+    for query, passages in zip(queries[:COUNT], others, strict=False):
+        gold = query.gold_answers[0]
+        stated = f"{query.text.rstrip('?')}? The answer is: {gold}."
+        found.append(Control(query, stated, supports=True))
+        foreign = (p.full_text for p in passages if not _has_answer(p.full_text, query))
+        if text := next(foreign, ""):
+            found.append(Control(query, text, supports=False))
+    return found
+
+
+def _has_answer(text: str, query: Query) -> bool:
+    held = words(text)
+    return any(contains(held, words(answer)) for answer in query.gold_answers)
+
+
+def check_judge(
+    judge: VerdictJudge, found: Sequence[Control], services: Services, *, least: float
+) -> Accuracy:
+    """Return the judge's accuracy on controls; raise `ConfigError` if it is below `least`."""
+    items = [Item(one.query, one.query.gold_answers[0], (one.text,)) for one in found]
+    verdicts = judge.verdicts(items, services)
+    pairs = [
+        (one.supports, bool(verdict.value))
+        for one, verdict in zip(found, verdicts, strict=True)
+        if verdict.value is not None
+    ]
+    accuracy = Accuracy(
+        proportion(sum(a and b for a, b in pairs), sum(a for a, _ in pairs)),
+        proportion(sum(not (a or b) for a, b in pairs), sum(not a for a, _ in pairs)),
+    )
+    if accuracy.informed is None or accuracy.informed < least:
+        yes, no = accuracy.true_yes, accuracy.true_no
+        raise ConfigError(
+            f"the judge {judge!s} cannot label support: of {len(found)} passages with known labels "
+            f"it calls {yes.count} of {yes.n} supporting ones supporting and {no.count} of {no.n} "
+            f"foreign ones not supporting ({len(found) - len(pairs)} without a verdict); use "
+            "another judge, or lower --least-informed to go on with this one"
+        )
+    return accuracy

@@ -1,0 +1,98 @@
+"""Options and output of the commands that build benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragstone.cli.options import FILE, POSITIVE, print_result, together
+from ragstone.core.tables import TextTable
+
+if TYPE_CHECKING:
+    from ragstone.building.built import Built
+    from ragstone.protocols import Services
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The limits of a build's model calls."""
+
+    max_calls: int | None
+    budget: float | None
+    prices: Path | None
+
+    @contextmanager
+    def services(self, folder: Path) -> Iterator[Services]:
+        """Yield the way to the models, with progress; replies are kept in the folder."""
+        from ragstone.building.built import CALLS
+        from ragstone.calls.client import Calls
+        from ragstone.calls.prices import Budget, Prices
+        from ragstone.cli.progress_bars import open_bar
+        from ragstone.core.progress import shown_by
+        from ragstone.protocols import Services
+
+        table = Prices.read(self.prices) if self.prices else Prices()
+        limited = self.max_calls is not None or self.budget is not None
+        budget = Budget(self.budget, table, max_calls=self.max_calls) if limited else None
+        with (
+            Calls.at(folder / CALLS, prices=table, budget=budget) as calls,
+            shown_by(open_bar),
+        ):
+            yield Services(calls=calls)
+
+
+_OPTIONS = together(
+    click.option("--max-calls", type=POSITIVE, help="Maximum number of model calls."),
+    click.option(
+        "--budget",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum cost of the model calls; needs --prices.",
+    ),
+    click.option("--prices", type=FILE, help="YAML file with the prices of models."),
+)
+
+
+def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the limits to a command, which takes them as one `Spending` called `spending`."""
+
+    @wraps(command)
+    def with_limits(
+        *, max_calls: int | None, budget: float | None, prices: Path | None, **options: Any
+    ) -> Any:
+        return command(spending=Spending(max_calls, budget, prices), **options)
+
+    return _OPTIONS(with_limits)
+
+
+def print_built(built: Built, folder: Path) -> None:
+    """Write a benchmark, and print its steps, its warnings and its files."""
+    from ragstone.building.built import write_built
+
+    files = write_built(built, folder)
+    document = built.document(folder)
+    print_result(lambda: document, lambda: "\n\n".join(_lines(document, files, folder)))
+
+
+def _lines(document: dict[str, Any], files: list[Path], folder: Path) -> Iterator[str]:
+    queries, passages = document["queries"], document["passages"]
+    partial = document["partial"]
+    yield f"{queries:,} queries and {passages:,} passages" + (
+        f"; PARTIAL: {partial}" * bool(partial)
+    )
+    rows = [
+        [one["stage"], f"{one['in']:,}", f"{one['out']:,}", _reasons(one["rejected"])]
+        for one in document["stages"]
+    ]
+    yield str(TextTable(["step", "in", "out", "rejected"], rows))
+    yield from document.get("warnings", ())
+    yield f"{', '.join(path.name for path in files)} in {folder}"
+
+
+def _reasons(rejected: dict[str, int]) -> str:
+    return ", ".join(f"{reason} ({count:,})" for reason, count in rejected.items())

@@ -1,0 +1,48 @@
+"""A built benchmark as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+from arro3.io import read_parquet
+
+from ragstone.building.built import Built, check_target, write_built
+from ragstone.building.funnel import Candidate, Funnel
+from ragstone.data.load import load_dataset
+from ragstone.errors import DatasetError
+
+ITEMS = [Candidate("a", "Why?"), Candidate("b", "How?")]
+
+
+def built(funnel: Funnel) -> Built:
+    """Return a benchmark of the sample data set."""
+    return Built(load_dataset("sample"), funnel, {"command": "build"}, {"warnings": []})
+
+
+def test_a_benchmark_is_a_data_set_with_its_rejections(tmp_path: Path) -> None:
+    """The folder loads as a data set; rejected items have step and reason; a rerun replaces it."""
+    funnel = Funnel()
+    funnel.keep("screen", ITEMS, {"b": "too short"})
+    for _ in range(2):
+        files = write_built(built(funnel), tmp_path / "made")
+    assert {path.name for path in files} >= {"build.json", "rejected.parquet", "queries.jsonl"}
+    assert len(load_dataset(str(tmp_path / "made")).queries) == len(load_dataset("sample").queries)
+    rows = read_parquet(str(tmp_path / "made" / "rejected.parquet")).read_all()
+    assert rows.column("reason").to_pylist() == ["too short"]
+    document = orjson.loads((tmp_path / "made" / "build.json").read_bytes())
+    assert document["stages"][0] == {
+        "stage": "screen",
+        "in": 2,
+        "out": 1,
+        "rejected": {"too short": 1},
+    }
+    assert document["partial"] == ""
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
+    """Nothing is written among somebody's files."""
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(DatasetError, match=r"notes\.txt and is not a built benchmark"):
+        check_target(tmp_path)
