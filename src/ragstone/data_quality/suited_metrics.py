@@ -39,6 +39,7 @@ def check_metrics(subject: Subject) -> Iterator[Finding]:
             0,
             len(subject.queries),
             "name them under `metrics:` beside the metrics that you use (docs/metrics.md)",
+            remedy="",
         )
 
 
