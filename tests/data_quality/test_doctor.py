@@ -17,7 +17,7 @@ from ragstone.data_quality.balance import ceilings
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.data_quality.repair import fix
 from ragstone.data_quality.shingles import near_pairs, word_shingles
-from ragstone.data_quality.texts import repaired
+from ragstone.data_quality.mojibake import repaired
 from ragstone.errors import DatasetError
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -67,10 +67,14 @@ def alarms(folder: Path) -> list[str]:
 
 
 def test_a_clean_set_raises_no_alarm(tmp_path: Path) -> None:
-    """A set without faults has one finding, the note about the ceiling."""
+    """A set without faults has notes about the scores alone."""
     folder = write(clean(), tmp_path / "clean")
 
-    assert [f.check for f in check(read_leniently(folder))] == ["ceiling/ranking"]
+    assert [f.check for f in check(read_leniently(folder))] == [
+        "ceiling/ranking",
+        "chance/baselines",
+        "difficulty/retrieval",
+    ]
 
 
 def _plant_absent_passage(rows: Rows) -> None:

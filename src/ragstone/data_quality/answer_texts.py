@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from ragstone.core import limits
 from ragstone.data.readers.rows import lines
-from ragstone.data_quality.finding import Finding, report
+from ragstone.data_quality.finding import Finding, report, shown
 from ragstone.data_quality.personal_data import IDENTIFIERS, masked
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _OF_A_SYSTEM: Final = frozenset({"contexts", "steps", "system"})
 """Fields of a row with an answer of a system; `ragstone traces convert` writes them."""
-_SHOWN: Final = 30
 
 
 def has_answers(path: Path) -> bool:
@@ -50,12 +50,12 @@ def check_answers(subject: Subject) -> Iterator[Finding]:
         for text in _texts(row):
             for kind, places in found.items():
                 if masked(text, kind) != text:
-                    places.setdefault(row_id, text)
+                    places.setdefault(row_id, shown(text, limits.EXAMPLE_ANSWER_CHARACTERS))
     for kind, places in found.items():
         yield from report(
             f"personal-data/{kind}",
             "warning",
-            [(row_id, f"row {row_id}: {text[:_SHOWN]}") for row_id, text in places.items()],
+            [(row_id, f"row {row_id}: {excerpt}") for row_id, excerpt in places.items()],
             total,
             f"rows of answers contain personal data of the kind {kind}",
             advice="`--fix` writes a copy of the rows in which they are masked; publish that one",

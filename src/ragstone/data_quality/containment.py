@@ -23,7 +23,7 @@ _LEAST_RUNS: Final = 8
 """Least runs of a contained passage, and three of a query: shorter texts occur by chance."""
 _LEAST_QUERY_RUNS: Final = 3
 _END: Final = re.compile(
-    "[.!?;:\u3002\uff01\uff1f\uff1b\u061f\u061b\u06d4\u0964\\])\uff09\u300d]['\"\u2019\u201d\u00bb\\s]*$"
+    "[.!?;:\uff1a\u3002\uff01\uff1f\uff1b\u061f\u061b\u06d4\u0964\\])\uff09\u300d]['\"\u2019\u201d\u00bb\\s]*$"
 )
 _INSIDE: Final = re.compile("[.!?\u061f] |[\u3002\uff01\uff1f]")
 _LEAST_CHARACTERS: Final = 40

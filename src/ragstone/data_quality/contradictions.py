@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ragstone.components.metrics.match import occurs
 from ragstone.data_quality.duplicates import groups, near_query_pairs, text_with_history
-from ragstone.data_quality.finding import Finding, report, shown
+from ragstone.data_quality.finding import Finding, Severity, report, shown
 from ragstone.text.normalise import ENGLISH, pieces
 from ragstone.text.stop_words import STOP_WORDS
 
@@ -17,104 +17,64 @@ if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
     from ragstone.types import Query
 
-_YES: Final = frozenset(
-    ["yes", "true", "correct", "是", "对", "是的", "نعم", "はい", "sì", "si", "oui", "ja", "sí"]
+_LONG: Final = 10
+"""Words of an answer beyond which two wordings of one answer have little in common."""
+_PLEASE: Final = (
+    "please tell me do does did s exactly so then now also per favore من فضلك في على هل هو هي إلى ال"
 )
-_NO: Final = frozenset(
-    ["no", "false", "incorrect", "否", "不是", "不", "لا", "いいえ", "non", "nein"]
-)
-_EMPTY: Final = (
-    ENGLISH
-    | frozenset().union(*STOP_WORDS.values())
-    | frozenset(
-        [
-            "please",
-            "tell",
-            "me",
-            "do",
-            "does",
-            "did",
-            "s",
-            "exactly",
-            "so",
-            "then",
-            "now",
-            "also",
-            "请",
-            "问",
-            "的",
-            "了",
-            "呢",
-            "吗",
-            "在",
-            "是",
-            "呀",
-            "啊",
-            "究",
-            "竟",
-            "到",
-            "底",
-            "من",
-            "فضلك",
-            "في",
-            "على",
-            "هل",
-            "هو",
-            "هي",
-            "إلى",
-            "ال",
-            "か",
-            "の",
-            "は",
-            "が",
-            "を",
-            "に",
-            "で",
-            "と",
-            "って",
-            "ね",
-            "さ",
-            "て",
-            "です",
-            "ます",
-            "per",
-            "favore",
-        ]
-    )
-)
+_PARTICLES: Final = "请问的了呢吗在是呀啊究竟到底かのはがをにでとねさてですます"
+_EMPTY: Final = ENGLISH | {*_PLEASE.split(), *_PARTICLES} | frozenset().union(*STOP_WORDS.values())
 """Words without which a question stays the same."""
+_YES: Final = frozenset(re.findall(r"\w+", "yes true correct 是 对 是的 نعم はい sì si oui ja sí"))
+_NO: Final = frozenset(re.findall(r"\w+", "no false incorrect 否 不是 不 لا いいえ non nein"))
 
 
 def check_gold_answers(subject: Subject) -> Iterator[Finding]:
     """Find queries of which one gold answer says yes and one no, or that differ in a number."""
     asked = [query for query in subject.queries if len(query.gold_answers) > 1]
-    found = [(query, pair) for query in asked for pair in [opposed(query.gold_answers)] if pair]
-    yield from report(
-        "contradictions/gold-answers",
-        "warning",
-        [(q.query_id, f"{q.query_id}: {shown(a)!r}, {shown(b)!r}") for q, (a, b) in found],
-        len(asked),
-        "queries with several gold answers have two that contradict each other (yes and no, or "
-        "different numbers)",
-        advice="each of them counts as right: remove the wrong one; if both are right, a list of "
-        "answers is meant",
-    )
+    for name, severity, opposed, what in _OPPOSITES:
+        found = [(query, pair) for query in asked for pair in [opposed(query.gold_answers)] if pair]
+        yield from report(
+            f"contradictions/{name}",
+            severity,
+            [(q.query_id, f"{q.query_id}: {shown(a)!r}, {shown(b)!r}") for q, (a, b) in found],
+            len(asked),
+            f"queries with several gold answers have two that {what}",
+            advice="each of them counts as right: remove the wrong one, if not all are right",
+        )
 
 
-def opposed(answers: Sequence[str]) -> tuple[str, str] | None:
-    """Return two of the answers that are yes and no, or equal but for their numbers.
+def opposed_polarity(answers: Sequence[str]) -> tuple[str, str] | None:
+    """Return two of the answers of which one is yes and one no.
 
-    >>> opposed(["May 1912", "May 1921"]), opposed(["1912", "in May 1912"])
+    >>> opposed_polarity(["Yes.", "no"]), opposed_polarity(["yes", "true"])
+    (('Yes.', 'no'), None)
+    """
+    plain = {answer: answer.lower().strip(" .!\u3002") for answer in answers}
+    yes = [answer for answer, word in plain.items() if word in _YES]
+    no = [answer for answer, word in plain.items() if word in _NO]
+    return (yes[0], no[0]) if yes and no else None
+
+
+def opposed_numbers(answers: Sequence[str]) -> tuple[str, str] | None:
+    """Return two of the answers that are equal but for their numbers.
+
+    >>> opposed_numbers(["May 1912", "May 1921"]), opposed_numbers(["1912", "in May 1912"])
     (('May 1912', 'May 1921'), None)
     """
     forms = [(answer, *_form(answer)) for answer in dict.fromkeys(answers)]
     for (one, words, numbers), (other, others, theirs) in combinations(forms, 2):
-        if words == others and numbers and theirs and numbers != theirs:
-            return one, other
-        polar = {word in _YES for word in (words, others) if word in _YES | _NO}
-        if len(polar) > 1:
+        if words == others and numbers != theirs:
             return one, other
     return None
+
+
+_Opposed: TypeAlias = Callable[[Sequence[str]], tuple[str, str] | None]
+_OPPOSITES: Final[tuple[tuple[str, Severity, _Opposed, str], ...]] = (
+    ("yes-and-no", "warning", opposed_polarity, "are yes and no"),
+    # Annotators who disagree, or a list.
+    ("numbers", "note", opposed_numbers, "differ in a number alone"),
+)
 
 
 def _form(answer: str) -> tuple[str, list[str]]:
@@ -142,7 +102,7 @@ def check_same_questions(subject: Subject) -> Iterator[Finding]:
         ],
         len(queries),
         "queries ask the same as another one, and their gold answers have nothing in common",
-        advice="no system can be right on both: correct one, join the answers, or name what differs",
+        advice="no system can be right on both: correct one, or join the answers",
         pairs=apart,
     )
 
@@ -157,6 +117,6 @@ def _first(query: Query) -> str:
 
 def _disagree(one: Query, other: Query) -> bool:
     a, b = one.gold_answers, other.gold_answers
-    if not (a and b):
+    if not (a and b) or max(len(pieces(text)) for text in (*a, *b)) > _LONG:
         return False
     return not any(occurs(text, b) for text in a) and not any(occurs(text, a) for text in b)

@@ -46,12 +46,12 @@ def _is_resident_id(text: str) -> bool:
     return "10X98765432"[weighted % 11] == text[17].upper()
 
 
+_ODD_DIGITS: Final = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21)
+_ODD_LETTERS: Final = (2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
 _ODD: Final = dict(
     zip(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        [1, 0, 5, 7, 9, 13, 15, 17, 19, 21]
-        + [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25]
-        + [24, 23],
+        (*_ODD_DIGITS, *_ODD_DIGITS, *_ODD_LETTERS),
         strict=True,
     )
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ragstone.core import limits
+
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
     """Return one pattern of the alternatives of all languages."""
@@ -37,8 +39,6 @@ _PLACEHOLDER_WHOLE: Final = _any_of(
     r"|placeholder|deleted|removed|待定|无|空|占位符?|测试|未定|なし|テスト|قريبا|اختبار|prova|vuoto)?[\W_]*",
     r"[\W_]*(?:todo|tbd|fixme)\b\W[^\n]{0,80}",
 )
-_LONGEST_PLACEHOLDER: Final = 160
-"""Characters of a text that may be a placeholder; a longer one is about the words."""
 _LOREM: Final = re.compile(r"\W*lorem ipsum dolor", re.IGNORECASE)
 
 
@@ -50,7 +50,7 @@ def placeholder(text: str) -> int:
     """
     if _LOREM.match(text):
         return 0
-    if len(text) > _LONGEST_PLACEHOLDER or not text.strip():
+    if len(text) > limits.PLACEHOLDER_CHARACTERS or not text.strip():
         return -1
     if _PLACEHOLDER_WHOLE.fullmatch(text):
         return 0
