@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,7 @@ from ragstone.data_quality import check
 from ragstone.data_quality.lenient_reader import read_leniently, subject_of
 from ragstone.data_quality.repair import fix
 from ragstone.data_quality.unjudged import check_unjudged
-from ragstone.statistics.intervals import wilson
+from ragstone.statistics.proportions import share_interval
 from ragstone.types import Passage, Query
 
 EACH: Final = 10
@@ -53,7 +53,7 @@ TEXTS: Final[Mapping[str, Mapping[str, list[str]]]] = {
             "Где находится Байкал?", "Hvor mange mennesker bor i Oslo?", "日本で一番高い山は何ですか",
             "Ile kosztuje bilet do Krakowa?"],
         "leak": ["Question: {} Answer: {}. This is from our page of frequent questions."],
-        "again": ["Please tell me: {}"],
+        "again": ["{} please"],
         "wrong": ["a purple elephant"],
         "polar": ["yes", "no"],
         "mojibake": ["中国的首都是北京，人口超过两千万。|gbk|latin-1", "El niño comió mañana en el café.|utf-8|latin-1",
@@ -76,7 +76,7 @@ TEXTS: Final[Mapping[str, Mapping[str, list[str]]]] = {
         "wrong": ["紫色的大象"],
         "polar": ["是", "否"],
         "mojibake": ["中国的首都是北京，人口超过两千万。|gbk|latin-1", "他们在北京大学学习语言学和历史。|utf-8|latin-1",
-            "這個城市的人口超過兩百萬，是重要的港口。|big5|latin-1", "我们需要更多的时间来研究|utf-8|gb18030",
+            "這個城市的人口超過兩百萬，是重要的港口。|big5|latin-1", "机器学习模型|utf-8|gb18030",
             "东京是日本的首都，也是最大的城市。|gbk|cp1252"],
     },
     "ar": {
@@ -99,7 +99,18 @@ TEXTS: Final[Mapping[str, Mapping[str, list[str]]]] = {
             "中国的首都是北京，人口超过两千万。|gbk|latin-1"],
     },
 }  # fmt: skip
-JUNK: Final = ["???", "asdfgh", "test", "aaaaaaaa", "qwerty", "12345", "...", "test test test", "xxx", "sdfsdfsdf"]
+JUNK: Final = [
+    "???",
+    "asdfgh",
+    "test",
+    "aaaaaaaa",
+    "qwerty",
+    "12345",
+    "...",
+    "test test test",
+    "xxx",
+    "sdfsdfsdf",
+]
 PERSONAL: Final = {
     "email": ["ann.lee@example.org", "bo@mail.example.com"],
     "phone": ["+49 30 1234 5678", "(212) 555-0123"],
@@ -118,6 +129,8 @@ class Rows:
     texts: Mapping[str, list[str]]
     chance: random.Random
     planted: dict[str, set[str]]
+    used: set[int] = field(default_factory=set)
+    """Positions of the passages that a fault concerns."""
 
     def dataset(self, name: str) -> Dataset:
         """Return the data set."""
@@ -128,12 +141,16 @@ class Rows:
         """Record that a row has a fault."""
         self.planted.setdefault(name, set()).add(row_id)
 
-    def chosen(self, least: int = 200) -> list[int]:
-        """Return positions of passages with at least so many characters."""
-        long = [i for i, passage in enumerate(self.passages) if len(passage.text) >= least]
-        return self.chance.sample(long, EACH)
+    def chosen(self, least: int = 180) -> list[int]:
+        """Return positions of unused passages with at least so many characters."""
+        long = [
+            i for i, p in enumerate(self.passages) if len(p.text) >= least and i not in self.used
+        ]
+        chosen = self.chance.sample(long, EACH)
+        self.used.update(chosen)
+        return chosen
 
-    def change(self, name: str, made: Callable[[str, int], str], least: int = 200) -> None:
+    def change(self, name: str, made: Callable[[str, int], str], least: int = 180) -> None:
         """Change the text of ten passages."""
         for number, place in enumerate(self.chosen(least)):
             passage = self.passages[place]
@@ -164,15 +181,20 @@ def _plant_texts(rows_: Rows) -> None:
     rows_.change("encoding/mojibake", lambda t, n: _before_last(t, garbled[n % len(garbled)]))
     rows_.change("encoding/lost", lambda t, n: t[: 20 + n] + "\ufffd" + t[21 + n :])
     rows_.change("encoding/controls", lambda t, n: t[: 20 + n] + "\x07" + t[20 + n :])
-    rows_.change("encoding/invisible", lambda t, n: f"\ufeff{t}" if n % 2 else _before_last(t, "zero\u200bwidth"))
+    rows_.change(
+        "encoding/invisible",
+        lambda t, n: f"\ufeff{t}" if n % 2 else _before_last(t, "zero\u200bwidth"),
+    )
     same = ["M\u043escow", "p\u0430ypal", "Al\u03bfha", "\u0435mail", "C\u043effee"]
     rows_.change("encoding/look-alikes", lambda t, n: _before_last(t, same[n % len(same)]))
-    rows_.change("markup/tags", lambda t, n: f"<p>{t}</p>" if n % 2 else _before_last(t, "<br/> <b>x</b>"))
+    rows_.change(
+        "markup/tags", lambda t, n: f"<p>{t}</p>" if n % 2 else _before_last(t, "<br/> <b>x</b>")
+    )
     rows_.change("encoding/markup", lambda t, n: _before_last(t, "R&amp;D &nbsp; &#39;x&#39;"))
-    for kind, values in PERSONAL.items():
+    for step, (kind, values) in enumerate(PERSONAL.items()):
         rows_.change(f"personal-data/{kind}", lambda t, n, v=values: _before_last(t, v[n % len(v)]))  # type: ignore[misc]
         for number in range(EACH):
-            place = len(rows_.queries) - 1 - number
+            place = len(rows_.queries) - 1 - number - EACH * step
             query = rows_.queries[place]
             text = f"{query.text} {values[number % len(values)]}"
             rows_.queries[place] = replace(query, text=text)
@@ -188,13 +210,13 @@ def _plant_passages(rows_: Rows) -> None:
     for number, text in enumerate(rows_.texts["placeholder"]):
         rows_.passages.append(Passage(f"placeholder-{number}", text))
         rows_.note("texts/placeholder", f"placeholder-{number}")
-    for number, place in enumerate(rows_.chosen(400)):
+    for number, place in enumerate(rows_.chosen()):
         text = rows_.passages[place].text
         start = 40 + 10 * number
         part = text[start : start + (len(text) - start) // 2]
         rows_.passages.append(Passage(f"part-{number}", part))
         rows_.note("containment/passages", f"part-{number}")
-    for number, place in enumerate(rows_.chosen(400)):
+    for number, place in enumerate(rows_.chosen()):
         passage = rows_.passages[place]
         ends = [i for i, c in enumerate(passage.text) if c in ".。؟"]
         middle = next((i for i in ends if i > len(passage.text) // 4), len(passage.text) // 2)
@@ -202,8 +224,8 @@ def _plant_passages(rows_: Rows) -> None:
         if cut != passage.text and len(cut) > middle + 12:
             rows_.passages[place] = replace(passage, text=cut)
             rows_.note("texts/truncated", passage.passage_id)
-    for number, place in enumerate(rows_.chosen(300)):
-        rows_.passages.append(Passage(f"copy-{number}", rows_.passages[place].text.upper()))
+    for number, place in enumerate(rows_.chosen()):
+        rows_.passages.append(replace(rows_.passages[place], passage_id=f"copy-{number}"))
         rows_.note("duplicates/passages", f"copy-{number}")
     rows_.passages += [Passage(f"empty-{number}", " ") for number in range(EACH)]
     rows_.planted["texts/empty-passage"] = {f"empty-{number}" for number in range(EACH)}
@@ -236,18 +258,22 @@ def _plant_gold(rows_: Rows) -> None:
         name = "contradictions/yes-and-no" if number % 2 else "contradictions/numbers"
         rows_.queries[place] = replace(query, gold_answers=answers)
         rows_.note(name, query.query_id)
-    with_answer = [q.query_id for q in rows_.queries if q.gold_answers and len(q.gold_answers[0]) > 8]
+    with_answer = [
+        q.query_id for q in rows_.queries if q.gold_answers and len(q.gold_answers[0]) > 8
+    ]
     changed = set().union(*rows_.planted.values())
     for query_id in rows_.chance.sample([q for q in with_answer if q not in changed], EACH):
         for pair in [pair for pair in rows_.qrels if pair[0] == query_id]:
             del rows_.qrels[pair]
         rows_.note("judgements/unjudged-answer", query_id)
     place = rows_.passages[0].passage_id
-    for query in rows_.queries[:: 5]:
+    for query in rows_.queries[::5]:
         rows_.qrels[query.query_id, place] = 1
     rows_.planted["balance/gold-passages"] = {place}
     for number, query in enumerate(rows_.queries):
-        rows_.queries[number] = replace(query, labels={"kind": "rare" if number % 30 == 0 else "usual"})
+        rows_.queries[number] = replace(
+            query, labels={"kind": "rare" if number % 30 == 0 else "usual"}
+        )
     rows_.planted["labels/kind"] = set()
 
 
@@ -303,7 +329,9 @@ def hidden(data: Path, share: int = 5) -> tuple[int, int, int, int]:
     for domain in ("clapnq", "cloud", "fiqa", "govt"):
         dataset = load_dataset(f"mtrag({data / 'mtrag'}, domains={domain})")
         answered = {query.query_id for query in dataset.queries if query.gold_answers}
-        grades = {(r["query_id"], r["passage_id"]): r["relevance"] for r in rows(dataset.qrel_table)}
+        grades = {
+            (r["query_id"], r["passage_id"]): r["relevance"] for r in rows(dataset.qrel_table)
+        }
         positive = sorted(p for p, grade in grades.items() if grade > 0 and p[0] in answered)
         gone = set(random.Random(0).sample(positive, len(positive) // share))
         kept = judgements({pair: grade for pair, grade in grades.items() if pair not in gone})
@@ -324,7 +352,7 @@ def main() -> None:
         cells = (f"{t[name][0]:d} of {t[name][1]}" if name in t else "-" for t in tables.values())
         print(f"| `{name}` | " + " | ".join(cells) + " |")
     gone, proposed, found, queries = hidden(data)
-    recall, precision = wilson(found, gone), wilson(found, proposed)
+    recall, precision = share_interval(found, gone), share_interval(found, proposed)
     print(
         f"\nmtRAG: {gone} of the judged positives of {queries} queries hidden, {proposed} passages "
         f"proposed, {found} of them hidden ones: recall {found / gone:.3f} "

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
     from ragstone.types import Query
 
-_LONG: Final = 10
-"""Words of an answer beyond which two wordings of one answer have little in common."""
-_PLEASE: Final = (
-    "please tell me do does did s exactly so then now also per favore من فضلك في على هل هو هي إلى ال"
-)
+_LONG: Final = 80
+"""Characters of an answer beyond which two wordings of one answer have little in common."""
+_PLEASE: Final = "please tell me do does did s exactly so then now also per favore من فضلك في على هل هو هي إلى ال"
 _PARTICLES: Final = "请问的了呢吗在是呀啊究竟到底かのはがをにでとねさてですます"
 _EMPTY: Final = ENGLISH | {*_PLEASE.split(), *_PARTICLES} | frozenset().union(*STOP_WORDS.values())
 """Words without which a question stays the same."""
@@ -117,6 +115,6 @@ def _first(query: Query) -> str:
 
 def _disagree(one: Query, other: Query) -> bool:
     a, b = one.gold_answers, other.gold_answers
-    if not (a and b) or max(len(pieces(text)) for text in (*a, *b)) > _LONG:
+    if not (a and b) or max(map(len, (*a, *b))) > _LONG:
         return False
     return not any(occurs(text, b) for text in a) and not any(occurs(text, a) for text in b)

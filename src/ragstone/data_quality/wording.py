@@ -79,7 +79,8 @@ _POINTS: Final = _any_of(
     # Arabic
     r"(?:النص|المقطع|الفقرة|المقال|المقالة|القطعة) (?:أعلاه|السابقة?|التالية?|المذكورة?|أدناه)",
     r"(?:هذا|هذه) (?:النص|المقطع|الفقرة|المقال|المقالة|القطعة)",
-    rf"(?:حسب|وفقا ل|وفقًا ل|بحسب|في) ?(?:النص|المقطع|الفقرة|المقالة?){_ENDS}",
+    r"(?:وفقا|وفقًا|طبقا) (?:للنص|للمقطع|للفقرة|للمقال)",
+    rf"(?:حسب|بحسب|في) ?(?:النص|المقطع|الفقرة|المقالة?){_ENDS}",
     # Italian
     r"(?:secondo|in base a|nel|nella|del|dal) ?(?:il |al |l')?(?:questo |suddetto )?(?:testo|brano"
     rf"|passaggio|paragrafo|passo|articolo)(?: (?:sopra|precedente|seguente|qui))?{_ENDS}",
@@ -129,13 +130,17 @@ _UNRESOLVED: Final = _any_of(
     rf"|(?:this|these|those|that|such) {_NOT_REFERRED}\w+)",
     r"^\W*(?:what|how) about\b|^\W*(?:and|but) (?:what|who|when|where|why|how|which|in|for)\b",
     r"^\W*(?:why|why not|which one|which ones|when|where|how so|who else|what else)\W*$",
+    r"^\W*(?:who|what|when|where|why|how)\W+\w+\W+(?:this|these|those)\W+\w+\W*$",
+    r"^\W*who\W+\w+\W+that\W+\w+\W*$",
     # Chinese, if no kana follow
+    r"^谁是(?:他|她|它)们?的",
     rf"^(?!.*[\u3040-\u30ff])(?:\W|什么时候|何时|为什么|为何|在哪里|哪里|谁|怎么|如何|请问|那么?)*{_THIS_ZH}",
     # Japanese
     r"^(?:\W|いつ|なぜ|どこで|どうして|では|じゃあ)*(?:彼(?!岸)女?ら?|それ(?!ぞれ)|これ|あれ|その(?!他)|この|あの|同氏)",
     # Arabic
     _OPENING_AR + r"(?:هذا|هذه|ذلك|تلك|هؤلاء|أولئك)\b",
     r"^\W*(?:(?:متى|أين|كيف|لماذا|ماذا|هل)\W+)(?:\w+\W+)?(?:هو|هي|هم)\W*$",
+    r"^\W*(?:من|ما|متى|أين|كيف|لماذا|كم)\W+\w+\W+(?:هذا|هذه|ذلك|تلك|هؤلاء)(?:\W+\w+)?\W*$",
     r"^\W*(?:من|ما) (?:هو|هي|هم)\W*$|^\W*(?:وماذا|ماذا) عن\b",
     # Italian
     _OPENING_IT
