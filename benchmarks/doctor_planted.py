@@ -10,12 +10,14 @@ sets: findings per 1,000 rows. The third hides judgements of mtRAG.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -34,71 +36,10 @@ from ragstone.types import Passage, Query
 EACH: Final = 10
 """Rows per kind of fault."""
 
-TEXTS: Final[Mapping[str, Mapping[str, list[str]]]] = {
-    "en": {
-        "placeholder": ["TODO", "Page not found", "404 - Page not found", "No content available.",
-            "Lorem ipsum dolor sit amet, consectetur adipiscing elit.", "This page is under construction.",
-            "TBD", "Coming soon!", "Content goes here", "N/A"],
-        "points": ["What is the main idea of the passage above?", "According to the passage, who won?",
-            "Which year is mentioned in this article?", "What does the text say about rivers?",
-            "Based on the given context, who is the author?", "Who is described in the above paragraph?",
-            "What does this excerpt discuss?", "What is the title of this document?",
-            "In the text below, what is the capital?", "What did the author mean in this passage?"],
-        "unresolved": ["When was he born?", "Where did she go to school?", "What is its capital?",
-            "Who founded this company?", "How many of them survived?", "Why did they leave?",
-            "What about the second one?", "And when did it end?", "Who directed that film?",
-            "How old were these buildings?"],
-        "language": ["Wie hoch ist der Eiffelturm?", "wetter morgen in berlin", "¿Quién escribió el Quijote?",
-            "Combien coûte le billet de train ?", "chi ha scritto la divina commedia", "法国的首都是哪里？",
-            "Где находится Байкал?", "Hvor mange mennesker bor i Oslo?", "日本で一番高い山は何ですか",
-            "Ile kosztuje bilet do Krakowa?"],
-        "leak": ["Question: {} Answer: {}. This is from our page of frequent questions."],
-        "again": ["{} please"],
-        "wrong": ["a purple elephant"],
-        "polar": ["yes", "no"],
-        "mojibake": ["中国的首都是北京，人口超过两千万。|gbk|latin-1", "El niño comió mañana en el café.|utf-8|latin-1",
-            "日本の首都は東京です。人口は多いです。|cp932|latin-1", "한국의 수도는 서울이다. 인구가 많다.|cp949|latin-1",
-            "Ärger über die Größe der Straße.|utf-8|cp1252"],
-    },
-    "zh": {
-        "placeholder": ["待补充", "页面不存在", "暂无内容", "找不到该页面", "内容不存在，请返回首页", "TODO", "建设中",
-            "此处填写内容", "404 Not Found page", "无"],
-        "points": ["根据上述文章，作者的观点是什么？", "这段文字的主旨是什么？", "上文提到的城市是哪里？", "根据本文，谁获胜了？",
-            "文中提到了哪一年？", "根据短文，他是谁？", "以上段落讲了什么？", "这篇文章的标题是什么？", "下面的材料说明了什么？",
-            "上面的文字描述了谁？"],
-        "unresolved": ["他是什么时候出生的？", "它位于哪里？", "她的职业是什么？", "为什么他们离开了？", "这个公司是谁创立的？",
-            "该国的首都是哪里？", "那部电影的导演是谁？", "他们有多少人？", "谁是他的父亲？", "什么时候它结束的？"],
-        "language": ["Who is the president?", "what is the capital of france", "Wo liegt der Rhein?",
-            "Quelle est la capitale du Pérou ?", "Где находится Москва?", "chi ha scritto la divina commedia",
-            "ما هي عاصمة مصر؟", "서울의 인구는 얼마입니까?", "How old is the universe?", "¿Quién pintó el Guernica?"],
-        "leak": ["常见问题：{}答案是{}。以上内容来自帮助页面。"],
-        "again": ["请问{}"],
-        "wrong": ["紫色的大象"],
-        "polar": ["是", "否"],
-        "mojibake": ["中国的首都是北京，人口超过两千万。|gbk|latin-1", "他们在北京大学学习语言学和历史。|utf-8|latin-1",
-            "這個城市的人口超過兩百萬，是重要的港口。|big5|latin-1", "机器学习模型|utf-8|gb18030",
-            "东京是日本的首都，也是最大的城市。|gbk|cp1252"],
-    },
-    "ar": {
-        "placeholder": ["الصفحة غير موجودة", "لا يوجد محتوى", "قيد الإنشاء", "المحتوى غير متاح حاليا", "TODO", "قريبا",
-            "لم يتم العثور على الصفحة المطلوبة", "سيضاف لاحقا", "404 Page not found", "اختبار"],
-        "points": ["ما هي الفكرة الرئيسية في النص أعلاه؟", "من هو المذكور في المقطع السابق؟", "ماذا يقول هذا النص؟",
-            "ما عنوان هذه المقالة؟", "حسب النص، من فاز؟", "ما السنة المذكورة في الفقرة السابقة؟", "وفقا للنص أعلاه، أين وقعت؟",
-            "ماذا تناقش هذه الفقرة؟", "من كتب هذا المقال؟", "ما الذي ورد في الفقرة أعلاه؟"],
-        "unresolved": ["متى كان ذلك؟", "من هو؟", "أين هي؟", "لماذا حدث هذا؟", "كم عدد هؤلاء؟", "متى تم هذا الاتفاق؟",
-            "من أسس هذه الشركة؟", "ماذا عن الثاني؟", "كيف كانت تلك المعركة؟", "ما هذا القانون؟"],
-        "language": ["Who is the president?", "what is the capital of france", "Wo liegt der Rhein?",
-            "Quelle est la capitale du Pérou ?", "Где находится Москва?", "法国的首都是哪里？",
-            "How old is the universe?", "서울의 인구는 얼마입니까?", "日本で一番高い山は何ですか", "¿Quién pintó el Guernica?"],
-        "leak": ["الأسئلة الشائعة: {} الجواب: {}. من صفحة المساعدة."],
-        "again": ["من فضلك {}"],
-        "wrong": ["فيل بنفسجي كبير"],
-        "polar": ["نعم", "لا"],
-        "mojibake": ["عاصمة مصر هي القاهرة وهي أكبر مدينة|cp1256|latin-1", "تقع المدينة على نهر كبير في الشمال|utf-8|cp1256",
-            "تأسست الجامعة في القرن الماضي|utf-8|latin-1", "يبلغ عدد السكان مليون نسمة تقريبا|cp1256|cp1252",
-            "中国的首都是北京，人口超过两千万。|gbk|latin-1"],
-    },
-}  # fmt: skip
+TEXTS: Final[Mapping[str, Mapping[str, list[str]]]] = json.loads(
+    Path(__file__).with_name("doctor_wordings.json").read_text("utf-8")
+)
+"""Language -> kind of fault -> texts. A line of mojibake has text, encoding, and wrong encoding."""
 JUNK: Final = [
     "???",
     "asdfgh",
@@ -190,15 +131,19 @@ def _plant_texts(rows_: Rows) -> None:
     rows_.change(
         "markup/tags", lambda t, n: f"<p>{t}</p>" if n % 2 else _before_last(t, "<br/> <b>x</b>")
     )
-    rows_.change("encoding/markup", lambda t, n: _before_last(t, "R&amp;D &nbsp; &#39;x&#39;"))
+    rows_.change("encoding/markup", lambda t, _: _before_last(t, "R&amp;D &nbsp; &#39;x&#39;"))
     for step, (kind, values) in enumerate(PERSONAL.items()):
-        rows_.change(f"personal-data/{kind}", lambda t, n, v=values: _before_last(t, v[n % len(v)]))  # type: ignore[misc]
+        rows_.change(f"personal-data/{kind}", partial(_with_personal, values))
         for number in range(EACH):
             place = len(rows_.queries) - 1 - number - EACH * step
             query = rows_.queries[place]
             text = f"{query.text} {values[number % len(values)]}"
             rows_.queries[place] = replace(query, text=text)
             rows_.note(f"personal-data/{kind}", query.query_id)
+
+
+def _with_personal(values: list[str], text: str, number: int) -> str:
+    return _before_last(text, values[number % len(values)])
 
 
 def _garbled(line: str) -> str:
@@ -210,13 +155,14 @@ def _plant_passages(rows_: Rows) -> None:
     for number, text in enumerate(rows_.texts["placeholder"]):
         rows_.passages.append(Passage(f"placeholder-{number}", text))
         rows_.note("texts/placeholder", f"placeholder-{number}")
-    for number, place in enumerate(rows_.chosen()):
+    spaced = rows_.passages[0].text.count(" ") > len(rows_.passages[0].text) / 20
+    for number, place in enumerate(rows_.chosen(400 if spaced else 180)):
         text = rows_.passages[place].text
-        start = 40 + 10 * number
-        part = text[start : start + (len(text) - start) // 2]
+        start = 20 + 5 * number
+        part = text[start : start + (len(text) - start) * 2 // 3]
         rows_.passages.append(Passage(f"part-{number}", part))
         rows_.note("containment/passages", f"part-{number}")
-    for number, place in enumerate(rows_.chosen()):
+    for place in rows_.chosen():
         passage = rows_.passages[place]
         ends = [i for i, c in enumerate(passage.text) if c in ".。؟"]
         middle = next((i for i in ends if i > len(passage.text) // 4), len(passage.text) // 2)
@@ -241,7 +187,11 @@ def _plant_queries(rows_: Rows) -> None:
         text = rows_.texts["leak"][0].format(query.text, query.gold_answers[0])
         rows_.passages.append(Passage(f"faq-{number}", text))
         rows_.note("leakage/question-in-passage", query.query_id)
-    long = [query for query in asked if len(query.text) > (60 if query.text.isascii() else 30)]
+    long = [
+        q
+        for q in asked
+        if len(q.gold_answers[0]) < 60 and len(q.text) > (60 if q.text.isascii() else 30)
+    ]
     for number, query in enumerate(rows_.chance.sample(long, EACH)):
         text = rows_.texts["again"][0].format(query.text)
         again = Query(f"again-{number}", text, tuple(rows_.texts["wrong"]))

@@ -207,6 +207,8 @@ LOW_DISK_BYTES: Final = 2 * 2**30
 MAX_EXAMPLES: Final = 5  # Examples per finding; `rows` in `--json` has all ids.
 PLACEHOLDER_CHARACTERS: Final = 160
 """A text that may be a placeholder, such as "page not found"; a longer one is about the words."""
+CACHED_PASSAGE_RUNS: Final = 1_000
+"""Passages whose runs of words are kept for the next query; 1,000 take about 20 MB."""
 SEARCHED_QUERIES: Final = 2_000
 """Queries of the doctor's searches by BM25, drawn at equal distances."""
 MAX_EXAMPLE_CHARACTERS: Final = 120  # An example, on one line of a terminal.

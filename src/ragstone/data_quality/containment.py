@@ -13,15 +13,16 @@ from ragstone.core import limits
 from ragstone.data_quality.duplicates import LEAST
 from ragstone.data_quality.finding import Finding, report, shown
 from ragstone.data_quality.shingles import contained_pairs
+from ragstone.text.scripts import is_unspaced
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
 
-_CONTAINED: Final = 0.95
+_CONTAINED: Final = 0.9
 """Least share of the runs of five words of a passage that another one has."""
 _LEAST_RUNS: Final = 8
-"""Least runs of a contained passage, and three of a query: shorter texts occur by chance."""
-_LEAST_QUERY_RUNS: Final = 3
+"""Least runs of a contained passage, or of a query without spaces: others occur by chance."""
+_LEAST_QUERY_RUNS: Final = 2
 _END: Final = re.compile(
     "[.!?;:\uff1a\u3002\uff01\uff1f\uff1b\u061f\u061b\u06d4\u0964\\])\uff09\u300d]['\"\u2019\u201d\u00bb\\s]*$"
 )
@@ -106,7 +107,10 @@ def check_questions(subject: Subject) -> Iterator[Finding]:
     total, queries = len(subject.passage_ids), subject.queries
     sizes = np.diff(subject.shingles.starts)[total:]
     asked = [
-        i for i in np.flatnonzero(sizes >= _LEAST_QUERY_RUNS).tolist() if queries[i].gold_answers
+        place
+        for place, query in enumerate(queries)
+        if query.gold_answers
+        and sizes[place] >= (_LEAST_RUNS if is_unspaced(query.text) else _LEAST_QUERY_RUNS)
     ]
     inner = subject.shingles.take([total + place for place in asked])
     found: dict[str, str] = {}

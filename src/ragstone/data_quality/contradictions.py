@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 _LONG: Final = 80
 """Characters of an answer beyond which two wordings of one answer have little in common."""
-_PLEASE: Final = "please tell me do does did s exactly so then now also per favore من فضلك في على هل هو هي إلى ال"
+_PLEASE: Final = "please tell me do does did s exactly so then now also per favore"
+_PLEASE_AR: Final = "من فضلك في على هل هو هي إلى ال"
 _PARTICLES: Final = "请问的了呢吗在是呀啊究竟到底かのはがをにでとねさてですます"
-_EMPTY: Final = ENGLISH | {*_PLEASE.split(), *_PARTICLES} | frozenset().union(*STOP_WORDS.values())
+_EMPTY: Final = (
+    ENGLISH
+    | {*_PLEASE.split(), *_PLEASE_AR.split(), *_PARTICLES}
+    | frozenset().union(*STOP_WORDS.values())
+)
 """Words without which a question stays the same."""
 _YES: Final = frozenset(re.findall(r"\w+", "yes true correct 是 对 是的 نعم はい sì si oui ja sí"))
 _NO: Final = frozenset(re.findall(r"\w+", "no false incorrect 否 不是 不 لا いいえ non nein"))

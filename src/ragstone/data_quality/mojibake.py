@@ -15,11 +15,14 @@ _ENCODING_ONLY: Final = TextFixerConfig(replace_lossy_sequences=False, explain=F
 _LATIN: Final = ("cp1252", "latin-1")
 _READ_AS: Final = (*_LATIN, "gb18030", "cp932", "big5", "cp949", "cp1256")
 """Encodings that text is read in by mistake."""
-_WRITTEN_IN: Final = ("gb18030", "cp932", "euc_jp", "big5", "cp949", "cp1256", "cp1251")
+_WRITTEN_IN: Final = ("cp949", "gb18030", "cp932", "euc_jp", "big5", "cp1256", "cp1251")
 """Encodings of text that is read as Latin: ftfy knows the Western ones and UTF-8."""
 _STRETCH: Final = re.compile(r"[^\x00-\x7f](?:[\x00-\x7f]{0,2}[^\x00-\x7f])*")
 """Characters outside ASCII with at most two ASCII characters between them: trail bytes, blanks."""
-_HIGH: Final = "\u0080-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122"
+_HIGH: Final = (
+    "\u0080-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc"
+    "\u2013-\u203a\u20ac\u2122"
+)
 _LATIN_STRETCH: Final = re.compile(rf"[{_HIGH}](?:[\x00-\x7f]{{0,2}}[{_HIGH}])*")
 """The same, of characters that are one byte in a Western encoding."""
 _WORD: Final = re.compile("\\S*[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]{4}\\S*")
@@ -35,6 +38,7 @@ _LEVEL_ONE: Final = {"gb2312": (0xB0, 0xD7), "cp932": (0x88, 0x97), "big5": (0xA
 """Encoding -> first bytes of its frequent Chinese characters."""
 _BLANKS: Final = {"\xa0", "\u3000", "\ufffd"}
 _KANA: Final = re.compile("[\u3040-\u30ff]")
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 _LETTERS: Final = re.compile("[\u0430-\u045f\u0620-\u064a\u3040-\u30ff\uac00-\ud7a3]")
 _NATURAL: Final = re.compile("[\u0370-\u052f\u0590-\u06ff\u0900-\u0eff\u2010-\u2026\uac00-\ud7a3]")
 """Letters of scripts that a wrong encoding mixes with signs, and quotes."""
@@ -100,8 +104,12 @@ def _candidates(text: str) -> Iterator[str]:
 def _share(text: Iterable[str]) -> float:
     """Return the share of common characters among those outside ASCII."""
     foreign = [c for c in text if not c.isascii() and not c.isspace()]
-    # Beside kana, a character that Japanese does not use is wrong.
-    known = ("cp932",) if any(map(_KANA.match, foreign)) else tuple(_LEVEL_ONE)
+    # Beside kana, a character that Japanese does not use is wrong; beside Hangul, any Chinese one.
+    known = tuple(_LEVEL_ONE)
+    if any(map(_HANGUL.match, foreign)):
+        known = ()
+    elif any(map(_KANA.match, foreign)):
+        known = ("cp932",)
     return sum(_is_common(c, known) for c in foreign) / max(len(foreign), 1)
 
 

@@ -119,20 +119,20 @@ IDENTIFIERS: Final[Mapping[str, tuple[Identifier, ...]]] = {
         _number(r"\d{3}-\d{2}-\d{4}", _never_zero),  # Social Security, United States
         _number(rf"[1-9]\d{{5}}{_BORN}\d{{3}}[\dXx]", _is_resident_id),
         _number(r"784-?(?:19|20)\d\d-?\d{7}-?\d", passes_luhn),  # United Arab Emirates
-        _number(r"\d{4}[ -]\d{4}[ -]\d{4}", _is_my_number),
+        _number(r"(?<!\d[ -])\d{4}[ -]\d{4}[ -]\d{4}(?![ -]\d)", _is_my_number),
         _compiled(r"[A-Za-z]{6}\d\d[A-Za-z]\d\d[A-Za-z]\d{3}[A-Za-z]", _is_codice_fiscale),
         _compiled(r"\d{8}-?[A-Za-z]", _is_dni),
         _compiled(r"[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", _is_iban),
     ),
     "phone": (
         _number(
-            r"(?:\+|\b00)[1-9]\d{0,2}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){2,4}",
+            r"(?:\+|\b00)(?![0\u0660])\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){2,4}",
             _is_dialled,
         ),
         _number(r"(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[.-])\d{3}[ .-]\d{4}"),  # North America
         _number(r"1[3-9]\d[ -]?\d{4}[ -]?\d{4}|0\d{2,3}-\d{7,8}"),  # China
         _number(r"05\d[ -]?\d{3}[ -]?\d{4}|01[0125][ -]?\d{4}[ -]?\d{4}"),  # Gulf, Egypt
-        _number(r"0\d{1,3}-\d{2,4}-\d{4}"),  # Japan
+        _number(r"0[1-9]\d{0,2}-\d{2,4}-\d{4}"),  # Japan
         _number(r"3[1-9]\d[ .-]\d{3}[ .-]?\d{4}|0\d{1,3}[ /]\d{6,8}"),  # Italy
     ),
 }

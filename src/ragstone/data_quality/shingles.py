@@ -126,7 +126,7 @@ def contained_pairs(inner: ShingleSets, outer: ShingleSets, least: float = 1.0) 
 
     `first` is the position in `inner`, `second` in `outer`; `similarity` is the share of the
     shingles of the first that the second has. Both must have been numbered together. A text is
-    looked up by its smallest and its largest shingle; one that many texts have is not looked up.
+    looked up by its smallest and by its largest shingle, unless many texts have it.
 
     >>> sets = word_shingles(["a b c d e f g", "x a b c d e f g y", "b c d e f g h"])
     >>> contained_pairs(sets.take([0]), sets)
@@ -141,7 +141,7 @@ def contained_pairs(inner: ShingleSets, outer: ShingleSets, least: float = 1.0) 
     found = []
     for place, first, last in zip(filled.tolist(), firsts.tolist(), lasts.tolist(), strict=True):
         own = inner.of(place)
-        for other in sorted(owners.get(first, set()) & owners.get(last, set())):
+        for other in sorted(owners.get(first, set()) | owners.get(last, set())):
             shared = len(np.intersect1d(own, outer.of(other), assume_unique=True)) / len(own)
             if shared >= least:
                 found.append(Pair(place, other, shared))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
@@ -106,6 +107,7 @@ def _adding(wanted: Runs, known: Runs, candidates: Mapping[str, str]) -> list[st
     return found
 
 
+@lru_cache(maxsize=limits.CACHED_PASSAGE_RUNS)
 def _runs(text: str) -> Runs:
     words = pieces(text)
     return frozenset(zip(*(words[start:] for start in range(_RUN)), strict=False))

@@ -136,7 +136,7 @@ _UNRESOLVED: Final = _any_of(
     r"^谁是(?:他|她|它)们?的",
     rf"^(?!.*[\u3040-\u30ff])(?:\W|什么时候|何时|为什么|为何|在哪里|哪里|谁|怎么|如何|请问|那么?)*{_THIS_ZH}",
     # Japanese
-    r"^(?:\W|いつ|なぜ|どこで|どうして|では|じゃあ)*(?:彼(?!岸)女?ら?|それ(?!ぞれ)|これ|あれ|その(?!他)|この|あの|同氏)",
+    r"^(?=.*[\u3040-\u30ff])(?:\W|いつ|なぜ|どこで|どうして|では|じゃあ)*(?:彼(?!岸)女?ら?|それ(?!ぞれ)|これ|あれ|その(?!他|女)|この|あの|同氏)",
     # Arabic
     _OPENING_AR + r"(?:هذا|هذه|ذلك|تلك|هؤلاء|أولئك)\b",
     r"^\W*(?:(?:متى|أين|كيف|لماذا|ماذا|هل)\W+)(?:\w+\W+)?(?:هو|هي|هم)\W*$",
@@ -145,6 +145,7 @@ _UNRESOLVED: Final = _any_of(
     # Italian
     _OPENING_IT
     + r"(?:egli|lui|lei|loro|esso|essa|essi|quest[oaie]|quell[oaie])\b(?! anno| secolo)",
+    r"^\W*(?:quando|dove|come|perché)\W+(?:\w+\W+){1,3}(?:lui|lei|loro|esso|essa)\W*$",
     r"^\W*e (?:chi|quando|dove|perché|cosa|come)\b",
 )
 
