@@ -27,8 +27,12 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.data.table_builder import judgements
 from ragstone.data_quality import check
+from ragstone.data_quality.balance import check_gold_passages
+from ragstone.data_quality.containment import check_containment, check_ends, check_questions
+from ragstone.data_quality.contradictions import check_gold_answers, check_same_questions
 from ragstone.data_quality.lenient_reader import read_leniently, subject_of
 from ragstone.data_quality.repair import fix
+from ragstone.data_quality.text_faults import check_texts
 from ragstone.data_quality.unjudged import check_unjudged
 from ragstone.statistics.proportions import share_interval
 from ragstone.types import Passage, Query
@@ -273,6 +277,26 @@ def planted(data: Path) -> Iterator[tuple[str, dict[str, tuple[int, int]]]]:
             yield name, found_of(rows_, Path(folder) / "copy")
 
 
+WITHIN: Final = (
+    check_texts, check_containment, check_ends, check_questions, check_gold_answers,
+    check_same_questions, check_gold_passages,
+)  # fmt: skip
+"""Checks of single texts, of parts of passages and of contradictions."""
+FALSE_BY_EYE: Final = {"nq_singlehop": 2, "xquad.zh": 2, "xquad.ar": 0, "jsquad": 3, "squad_it": 7}
+"""Clean set -> rows of errors and warnings that a reader found to be wrong: titles of songs with a
+pronoun, partners of a list as contradictions, sentences without their full stop."""
+
+
+def clean(data: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Yield name, rows, rows with an error or a warning of these checks, and the wrong ones."""
+    for name, wrong in FALSE_BY_EYE.items():
+        path = data / "xquad" / f"{name}.json.gz" if "xquad" in name else data / name
+        subject = read_leniently(path)
+        found = [f for run in WITHIN for f in run(subject) if f.severity != "note"]
+        total = len(subject.queries) + len(subject.passage_ids)
+        yield name, total, sum(len(finding.rows) for finding in found), wrong
+
+
 def hidden(data: Path, share: int = 5) -> tuple[int, int, int, int]:
     """Hide one of five judged positives of mtRAG; return hidden, proposed, found, queries."""
     totals = [0, 0, 0, 0]
@@ -301,6 +325,10 @@ def main() -> None:
     for name in names:
         cells = (f"{t[name][0]:d} of {t[name][1]}" if name in t else "-" for t in tables.values())
         print(f"| `{name}` | " + " | ".join(cells) + " |")
+    print("\n| clean set | rows | errors and warnings | wrong | wrong per 1,000 rows |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, total, warned, wrong in clean(data):
+        print(f"| {name} | {total:,} | {warned} | {wrong} | {1000 * wrong / total:.2f} |")
     gone, proposed, found, queries = hidden(data)
     recall, precision = share_interval(found, gone), share_interval(found, proposed)
     print(

@@ -323,7 +323,7 @@ def test_a_fixed_copy_is_read_by_the_strict_reader(tmp_path: Path) -> None:
     assert (len(dataset.corpus), len(dataset.queries)) == (24, 24)
     assert "café" in dataset.corpus["p1-2"].text
     log = (tmp_path / "copy" / "changes.jsonl").read_text().splitlines()
-    assert len(log) == done.total() == 11
+    assert len(log) == done.total() == 12
     assert {"action", "kind", "row_id", "why", "before", "after"} == set(json.loads(log[0]))
 
 

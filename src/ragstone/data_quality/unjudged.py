@@ -26,7 +26,7 @@ _NEW: Final = 0.1
 _LEAST_RUNS: Final = 8
 """Least runs of an answer that is compared by runs; a shorter one has to occur as a whole."""
 _LEAST_NEW: Final = 3
-_COVERED: Final = 0.4
+_COVERED: Final = 0.3
 """Least share of the query's words in a passage with a short answer, if none is judged."""
 _LEAST_LETTERS: Final = 3
 _EASY: Final = 10
