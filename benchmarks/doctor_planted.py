@@ -87,7 +87,7 @@ class Rows:
         self.planted.setdefault(name, set()).add(row_id)
 
     def chosen(self, least: int = 180) -> list[int]:
-        """Return positions of unused passages with at least so many characters."""
+        """Return positions of unused passages with at least `least` characters."""
         long = [
             i for i, p in enumerate(self.passages) if len(p.text) >= least and i not in self.used
         ]
@@ -220,10 +220,10 @@ def _plant_gold(rows_: Rows) -> None:
         for pair in [pair for pair in rows_.qrels if pair[0] == query_id]:
             del rows_.qrels[pair]
         rows_.note("judgements/unjudged-answer", query_id)
-    place = rows_.passages[0].passage_id
+    frequent = rows_.passages[0].passage_id
     for query in rows_.queries[::5]:
-        rows_.qrels[query.query_id, place] = 1
-    rows_.planted["balance/gold-passages"] = {place}
+        rows_.qrels[query.query_id, frequent] = 1
+    rows_.planted["balance/gold-passages"] = {frequent}
     for number, query in enumerate(rows_.queries):
         rows_.queries[number] = replace(
             query, labels={"kind": "rare" if number % 30 == 0 else "usual"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, distribution, each_line, report
-from ragstone.statistics.answer_baselines import answer_baselines
+from ragstone.data_quality.suited_metrics import answer_labels
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -150,8 +150,12 @@ def check_chance(subject: Subject) -> Iterator[Finding]:
     depth = len(subject.dataset.corpus) and subject.dataset.corpus.depth
     if any(subject.gold.values()) and depth and (chance := min(1.0, _TOP / depth)) >= _NOTABLE:
         lines.append(f"a random ranking of {depth:,} passages reaches R@{_TOP} {chance:.3f}")
-    if answers := answer_baselines(query.gold_answers for query in subject.queries):
-        lines.append(str(answers))
+    if labels := answer_labels(subject.queries):
+        (answer, count), total = labels.most_common(1)[0], labels.total()
+        lines.append(
+            f"always answering {answer!r} is right for {count / total:.1%} of the {total:,} queries, "
+            f"and one of the {len(labels)} answers drawn at random for {1 / len(labels):.1%}"
+        )
     if lines:
         yield Finding(
             "chance/baselines",

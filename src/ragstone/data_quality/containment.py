@@ -30,7 +30,7 @@ _INSIDE: Final = re.compile("[.!?\u061f] |[\u3002\uff01\uff1f]")
 _LEAST_CHARACTERS: Final = 40
 _TAIL_CHARACTERS: Final = 8
 _OUTLIERS: Final = 100
-"""One passage of so many may end early before the finding is only a note."""
+"""If more than one passage of this many ends early, the finding is only a note."""
 
 
 def check_containment(subject: Subject) -> Iterator[Finding]:
@@ -38,7 +38,7 @@ def check_containment(subject: Subject) -> Iterator[Finding]:
     total = len(subject.passage_ids)
     sizes = np.diff(subject.shingles.starts)[:total]
     inner = np.flatnonzero(sizes >= _LEAST_RUNS).tolist()
-    passages = subject.shingles.take(range(total))
+    passages = subject.shingles.first(total)
     found: dict[str, str] = {}
     for pair in contained_pairs(passages.take(inner), passages, _CONTAINED):
         place = inner[pair.first]
@@ -114,7 +114,7 @@ def check_questions(subject: Subject) -> Iterator[Finding]:
     ]
     inner = subject.shingles.take([total + place for place in asked])
     found: dict[str, str] = {}
-    for pair in contained_pairs(inner, subject.shingles.take(range(total))):
+    for pair in contained_pairs(inner, subject.shingles.first(total)):
         query, passage_id = queries[asked[pair.first]], subject.passage_ids[pair.second]
         text = subject.dataset.corpus[passage_id].full_text
         if query.query_id not in found and occurs(text, query.gold_answers):

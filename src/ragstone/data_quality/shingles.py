@@ -48,6 +48,10 @@ class ShingleSets:
         """Return the shingles of one text."""
         return self.hashes[self.starts[place] : self.starts[place + 1]]
 
+    def first(self, count: int) -> ShingleSets:
+        """Return the sets of the first texts, without a copy."""
+        return ShingleSets(self.hashes[: self.starts[count]], self.starts[: count + 1])
+
     def take(self, places: Sequence[int]) -> ShingleSets:
         """Return the sets of some texts, in this order."""
         chosen = [self.of(place) for place in places]
