@@ -153,8 +153,8 @@ def check_chance(subject: Subject) -> Iterator[Finding]:
     if labels := answer_labels(subject.queries):
         (answer, count), total = labels.most_common(1)[0], labels.total()
         lines.append(
-            f"always answering {answer!r} is right for {count / total:.1%} of the {total:,} queries, "
-            f"and one of the {len(labels)} answers drawn at random for {1 / len(labels):.1%}"
+            f"always answering {answer!r} is right for {count / total:.1%} of the {total:,} "
+            f"queries, and one of the {len(labels)} answers at random for {1 / len(labels):.1%}"
         )
     if lines:
         yield Finding(
