@@ -16,6 +16,7 @@ def test_yes_and_no_and_two_numbers_contradict() -> None:
         Query("q1", "他来了吗", ("是", "否")),
         Query("q2", "When?", ("May 1912", "May 1921")),
         Query("q3", "When?", ("1912", "in 1912")),
+        Query("q4", "How much?", ("20.40 crowns", "20.4 crowns")),
     ]
     found = {f.check: f for f in check_gold_answers(subject_of(dataset([], queries)))}
 

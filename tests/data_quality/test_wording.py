@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.core import limits
 from ragstone.data_quality.wording import junk, placeholder, pointing, unresolved
 
 WORDINGS = Path(__file__).parents[2] / "benchmarks" / "doctor_wordings.json"
@@ -63,3 +64,12 @@ def test_italian_and_japanese_are_known(find: Callable[[str], int], text: str) -
 def test_stand_alone_queries_are_left_alone(text: str) -> None:
     """No finder has a place in them."""
     assert {find(text) for find in (pointing, unresolved, junk)} == {-1}
+
+
+def test_a_long_text_is_about_a_placeholder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the maximum it is no placeholder itself."""
+    text = "The error 404 - page not found - was defined in 1992."
+    assert placeholder(text) >= 0
+    monkeypatch.setattr(limits, "PLACEHOLDER_CHARACTERS", 40)
+    assert placeholder(text) == -1
+    assert limits.PLACEHOLDER_CHARACTERS == 40

@@ -92,7 +92,7 @@ def is_cut(text: str) -> bool:
 
     >>> is_cut("The bridge was built in 1912. It is the oldest one that crosses the")
     True
-    >>> is_cut("The bridge was built in 1912. It is the oldest one. See also")
+    >>> is_cut("The bridge was built in 1912. It is the oldest one. Notes")
     False
     """
     text = text.strip()

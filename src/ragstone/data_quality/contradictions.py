@@ -84,7 +84,9 @@ def _form(answer: str) -> tuple[str, list[str]]:
     """Return the words of an answer with # for each number, and the numbers."""
     parts = pieces(answer)
     numbers = [part for part in parts if re.search(r"\d", part)]
-    return " ".join("#" if part in numbers else part for part in parts), numbers
+    shape = " ".join("#" if part in numbers else part for part in parts)
+    # "20.40" is "20.4".
+    return shape, [part.rstrip("0").rstrip(".") if "." in part else part for part in numbers]
 
 
 def check_same_questions(subject: Subject) -> Iterator[Finding]:
