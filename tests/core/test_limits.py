@@ -84,7 +84,7 @@ ATTEMPT_TIMEOUT_SECONDS, CALL_DEADLINE_SECONDS: defaults of `RetryPolicy`, which
 CONNECT_TIMEOUT_SECONDS, CHECK_TIMEOUT_SECONDS: only the wait for a connection changes.
 BATCH_WAIT_SECONDS: a batch with fewer queries has the same answers.
 CLOSE_TIMEOUT_SECONDS, MODEL_STOP_SECONDS: only the wait for the end of a thread changes.
-DNS_CACHE_SECONDS, CACHED_SCORES, CACHED_CHARACTERS: a cache changes no result.
+DNS_CACHE_SECONDS, CACHED_SCORES, CACHED_CHARACTERS, CACHED_PASSAGE_RUNS: a cache changes no result.
 UNKNOWN_CONTEXT_TOKENS: no prompt is longer.
 """
 """Limits that no output shows, with the reason."""
@@ -578,11 +578,12 @@ def test_examples_and_texts_are_shown_up_to_a_maximum(monkeypatch: pytest.Monkey
     changed = {"MAX_EXAMPLES": 2, "SHOWN_TEXT_CHARACTERS": 5, "SHOWN_PASSAGE_IDS": 1}
     for name, value in changed.items():
         monkeypatch.setattr(limits, name, value)
-    finding = Finding("a/b", "note", "what", 3, 3, "advice", each_line(["one", "two", "three"]))
+    texts = ("one", "two", "three")
+    finding = Finding("a/b", "note", "what", 3, 3, "advice", each_line(texts), texts)
     assert list(_findings("mine", [finding]))[2:5] == [
         "           one",
         "           two",
-        "           and 1 more; --json lists them all",
+        "           and 1 more; the ids of all are under `rows` in --json",
     ]
     assert _cut("a long  text") == "a lon..."
     assert rechunk._examples(["p1", "p2"]) == "'p1', ..."

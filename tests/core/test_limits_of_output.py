@@ -31,7 +31,7 @@ from ragstone.data_quality.duplicates import _copies
 from ragstone.data_quality.finding import Finding, distribution
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.data_quality.shingles import Pair, near_pairs, word_shingles
-from ragstone.data_quality.texts import _damage
+from ragstone.data_quality.text_faults import _around
 from ragstone.experiment.load import load_experiment
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.html import render_report
@@ -102,7 +102,7 @@ def test_examples_of_findings_are_cut(tmp_path: Path, monkeypatch: pytest.Monkey
     assert found["unanswerable/answer-in-corpus"].examples == ("q2: 'in a...' in p0",)
     assert found["unanswerable/covered"].examples[0].startswith("q3: Which gui... (")
     assert _copies(["a", "b", "c"], {"a": "text"}) == "a = b: text"
-    assert _damage("one two caf\ufffd by the bridge")["lost"] == "caf\ufffd b"
+    assert _around("one two caf\ufffd by the bridge", 11) == "caf\ufffd b"
 
 
 def test_a_distribution_has_the_most_frequent_values(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from ragstone.data.load import load_dataset
 from ragstone.data_quality import check
 from ragstone.data_quality.balance import ceilings
 from ragstone.data_quality.lenient_reader import read_leniently
+from ragstone.data_quality.mojibake import repaired
 from ragstone.data_quality.repair import fix
 from ragstone.data_quality.shingles import near_pairs, word_shingles
-from ragstone.data_quality.texts import repaired
 from ragstone.errors import DatasetError
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -67,10 +67,14 @@ def alarms(folder: Path) -> list[str]:
 
 
 def test_a_clean_set_raises_no_alarm(tmp_path: Path) -> None:
-    """A set without faults has one finding, the note about the ceiling."""
+    """A set without faults has notes about the scores alone."""
     folder = write(clean(), tmp_path / "clean")
 
-    assert [f.check for f in check(read_leniently(folder))] == ["ceiling/ranking"]
+    assert [f.check for f in check(read_leniently(folder))] == [
+        "ceiling/ranking",
+        "chance/baselines",
+        "difficulty/retrieval",
+    ]
 
 
 def _plant_absent_passage(rows: Rows) -> None:
@@ -174,6 +178,46 @@ def _plant_unjudged(rows: Rows) -> None:
     del rows["qrels"][0]
 
 
+def _add_passage(text: str) -> Callable[[Rows], None]:
+    """Return a planting of one more passage."""
+    return lambda rows: rows["corpus"].append({"_id": "more", "text": text})
+
+
+def _add_query(text: str) -> Callable[[Rows], None]:
+    """Return a planting of one more query, with a gold passage that has its answer."""
+
+    def plant(rows: Rows) -> None:
+        rows["queries"].append({"_id": "more", "text": text, "answers": ["oldest bridge"]})
+        rows["qrels"].append({"query": "more", "passage": "p0-0", "grade": 1})
+
+    return plant
+
+
+def _end_passage(text: str) -> Callable[[Rows], None]:
+    """Return a planting of a text at the end of a passage."""
+    return lambda rows: rows["corpus"][5].update(text=f"{rows['corpus'][5]['text']} {text}")
+
+
+def _plant_question(rows: Rows) -> None:
+    row = rows["queries"][4]
+    _add_passage(f"Question: {row['text']} Answer: {row['answers'][0]}.")(rows)
+
+
+def _plant_contradiction(rows: Rows) -> None:
+    row = rows["queries"][4]
+    rows["queries"].append(row | {"_id": "more", "text": row["text"][:-1], "answers": ["slate"]})
+    rows["qrels"].append({"query": "more", "passage": "p0-1", "grade": 1})
+
+
+def _plant_polarity(rows: Rows) -> None:
+    rows["queries"][0]["answers"] = ["Wend", "yes", "no"]
+
+
+def _plant_frequent_passage(rows: Rows) -> None:
+    for row in rows["queries"][:12]:
+        rows["qrels"].append({"query": row["_id"], "passage": "p7-2", "grade": 1})
+
+
 FAULTS: dict[str, tuple[Callable[[Rows], None], set[str]]] = {
     "absent passage": (_plant_absent_passage, {"judgements/absent-passages"}),
     "absent query": (_plant_absent_query, {"judgements/absent-queries"}),
@@ -198,6 +242,28 @@ FAULTS: dict[str, tuple[Callable[[Rows], None], set[str]]] = {
     "answered": (_plant_unanswerable_answered, {"unanswerable/answer-in-corpus"}),
     "imbalance": (_plant_imbalance, {"labels/kind"}),
     "unjudged": (_plant_unjudged, {"judgements/no-relevant"}),
+    "East Asian mojibake": (
+        _end_passage("中国的首都是北京".encode("gbk").decode("latin-1")),
+        {"encoding/mojibake"},
+    ),
+    "invisible": (_end_passage("The mar\u200bket is old."), {"encoding/invisible"}),
+    "look-alike": (_end_passage("The m\u0430rket is old."), {"encoding/look-alikes"}),
+    "tags": (_end_passage("<b>It</b> rains.<br>"), {"markup/tags"}),
+    "placeholder": (_add_passage("404 - Page not found"), {"texts/placeholder"}),
+    "card": (_end_passage("Card 4111 1111 1111 1111."), {"personal-data/card"}),
+    "identity": (_end_passage("Number 123-45-6789."), {"personal-data/identity"}),
+    "e-mail": (_add_query("Does ann@example.org know the bridge?"), {"personal-data/email"}),
+    "telephone": (_add_query("Is (212) 555-0123 on the bridge?"), {"personal-data/phone"}),
+    "junk": (_add_query("asdfgh"), {"queries/junk"}),
+    "pointing": (
+        _add_query("What does the passage above call old?"),
+        {"queries/points-at-passage"},
+    ),
+    "unresolved": (_add_query("When was it built?"), {"queries/unresolved"}),
+    "question": (_plant_question, {"leakage/question-in-passage"}),
+    "contradiction": (_plant_contradiction, {"contradictions/queries"}),
+    "yes and no": (_plant_polarity, {"contradictions/yes-and-no", "answers/short"}),
+    "frequent passage": (_plant_frequent_passage, {"balance/gold-passages"}),
 }
 
 
@@ -219,7 +285,15 @@ def test_every_planted_fault_is_found_and_nothing_else(name: str, tmp_path: Path
 def test_all_faults_at_once_are_found(tmp_path: Path) -> None:
     """Faults do not hide each other: a set with all compatible faults has all findings."""
     rows = clean()
-    apart = {"answer elsewhere", "imbalance", "unjudged", "judged"}
+    apart = {
+        "answer elsewhere",
+        "imbalance",
+        "unjudged",
+        "judged",
+        "frequent passage",
+        "yes and no",
+    }
+    apart |= {name for name, (plant, _) in FAULTS.items() if "_add" in plant.__qualname__}
     expected = set()
     for name, (plant, checks) in FAULTS.items():
         if name not in apart:
@@ -234,7 +308,8 @@ def test_a_fixed_copy_is_read_by_the_strict_reader(tmp_path: Path) -> None:
     rows = clean()
     mended = ["absent passage", "absent query", "repeated id", "conflicting grades",
               "unreadable row", "duplicate passage", "duplicate query", "empty passage",
-              "empty answer", "mojibake", "control character"]  # fmt: skip
+              "empty answer", "mojibake", "control character", "invisible", "look-alike", "tags",
+              "placeholder", "card", "identity", "East Asian mojibake"]  # fmt: skip
     for name in mended:
         FAULTS[name][0](rows)
     folder = write(rows, tmp_path / "faulty")
@@ -248,7 +323,7 @@ def test_a_fixed_copy_is_read_by_the_strict_reader(tmp_path: Path) -> None:
     assert (len(dataset.corpus), len(dataset.queries)) == (24, 24)
     assert "café" in dataset.corpus["p1-2"].text
     log = (tmp_path / "copy" / "changes.jsonl").read_text().splitlines()
-    assert len(log) == done.total() == 11
+    assert len(log) == done.total() == 12
     assert {"action", "kind", "row_id", "why", "before", "after"} == set(json.loads(log[0]))
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ragstone.data_quality.finding import Finding
 
 SEVERITY: Final = ("error", "warning", "note")
+_REMEDY: Final = {"fix": "", "person": "needs a person: ", "": ""}
+"""Remedy of a finding -> beginning of its advice."""
 
 
 @click.group(
@@ -180,11 +182,11 @@ def _findings(name: str, findings: Sequence[Finding]) -> Iterator[str]:
     yield f"{name}: {listed or 'nothing found'}"
     for finding in findings:
         yield f"\n{finding.severity.upper():<8} {finding.check}: {finding.what}"
-        most = limits.MAX_EXAMPLES
-        yield from (f"           {example}" for example in finding.examples[:most])
-        if len(finding.examples) > most:
-            yield f"           and {len(finding.examples) - most:,} more; --json lists them all"
-        yield f"         -> {finding.advice}"
+        yield from (f"           {example}" for example in finding.examples)
+        more = len(finding.rows) - len(finding.examples)
+        if more > 0 and finding.examples:
+            yield f"           and {more:,} more; the ids of all are under `rows` in --json"
+        yield f"         -> {_REMEDY[finding.remedy]}{finding.advice}"
 
 
 def _lines(found: Description) -> Iterator[str]:

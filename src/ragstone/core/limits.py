@@ -204,7 +204,13 @@ LOW_DISK_BYTES: Final = 2 * 2**30
 
 # Data doctor
 
-MAX_EXAMPLES: Final = 5  # Examples per finding in the terminal; `--json` lists them all.
+MAX_EXAMPLES: Final = 5  # Examples per finding; `rows` in `--json` has all ids.
+PLACEHOLDER_CHARACTERS: Final = 160
+"""A text that may be a placeholder, such as "page not found"; a longer one is about the words."""
+CACHED_PASSAGE_RUNS: Final = 1_000
+"""Passages whose runs of words are kept for the next query; 1,000 take about 20 MB."""
+SEARCHED_QUERIES: Final = 2_000
+"""Queries of the doctor's searches by BM25, drawn at equal distances."""
 MAX_EXAMPLE_CHARACTERS: Final = 120  # An example, on one line of a terminal.
 MAX_EXAMPLE_IDS: Final = 4  # Ids in one example: duplicates of a text, or gold passages of a query.
 EXAMPLE_ANSWER_CHARACTERS: Final = 40

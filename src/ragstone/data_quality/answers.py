@@ -27,8 +27,8 @@ _TINY, _SMALL = 2, 3
 def check_in_passage(subject: Subject) -> Iterator[Finding]:
     """Find queries without a gold answer that occurs in a gold passage."""
     corpus, checked = subject.dataset.corpus, 0
-    spans: list[str] = []
-    long: list[str] = []
+    spans: list[tuple[str, str]] = []
+    long: list[tuple[str, str]] = []
     for query in subject.expecting:
         gold = subject.gold.get(query.query_id, [])
         answers = literal_answers(query)
@@ -38,7 +38,7 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
         texts = [corpus[passage_id].full_text for passage_id in gold]
         answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
         ids = ", ".join(gold[: limits.MAX_EXAMPLE_IDS])
-        example = f"{query.query_id}: {answer!r} not in {ids}"
+        example = query.query_id, f"{query.query_id}: {answer!r} not in {ids}"
         if is_absent_span(answers, texts):
             spans.append(example)
         elif any(occurs(text, answers) for text in texts):
@@ -120,6 +120,8 @@ def check_short(subject: Subject) -> Iterator[Finding]:
         "substring metrics find them anywhere ('de' in 'provide'): use Match with its defaults, "
         "which requires whole words, or remove such aliases",
         each_line([f"{q.query_id}: {answer!r}" for q, answer in hazards or short]),
+        tuple(sorted(queries)),
+        "query",
     )
 
 
@@ -130,7 +132,7 @@ def check_in_query(subject: Subject) -> Iterator[Finding]:
     return report(
         "answers/in-query",
         "warning",
-        [f"{query.query_id}: {answer!r} in {query.text}" for query, answer in given],
+        [(q.query_id, f"{q.query_id}: {answer!r} in {q.text}") for q, answer in given],
         len(asked),
         "queries contain one of their gold answers",
         advice="a system that repeats the query counts as correct: reword the query, or score with "

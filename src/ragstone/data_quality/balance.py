@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, distribution, each_line
+from ragstone.data_quality.finding import Finding, distribution, each_line, report
+from ragstone.data_quality.suited_metrics import answer_labels
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -20,6 +21,10 @@ _RARE: Final = 30
 _PLACES: Final = frozenset({"conversation", "turn"})
 CUTS: Final = (1, 3, 5, 10)
 _NEARLY: Final = 0.995
+_FREQUENT: Final = 0.1
+_TOP: Final = 10
+_NOTABLE: Final = 0.05
+"""Least recall of a random ranking that is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ def check_ceiling(subject: Subject) -> Iterator[Finding]:
             len(subject.queries),
             "compare precision and F1 with these bounds, or use nDCG and recall at a larger k",
             each_line(rows),
+            remedy="",
         )
 
 
@@ -102,6 +108,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
             len(subject.queries),
             "confidence intervals of small groups are wide: add queries with these values",
             each_line([f"{name}: {distribution(counts)}" for name, counts in rare.items()]),
+            remedy="",
         )
 
 
@@ -115,3 +122,47 @@ def label_counts(subject: Subject) -> Mapping[str, Counter[str]]:
             values = value if isinstance(value, tuple) else (value,)
             found.setdefault(name, Counter()).update(str(v).lower() for v in set(values))
     return {name: counts for name, counts in sorted(found.items()) if name not in _PLACES}
+
+
+def check_gold_passages(subject: Subject) -> Iterator[Finding]:
+    """Find passages that are gold for a large share of the queries."""
+    judged = {query_id: found for query_id, found in subject.gold.items() if found}
+    counts = Counter(passage_id for found in judged.values() for passage_id in found)
+    frequent = [
+        (passage_id, f"{passage_id}: gold for {count:,} queries")
+        for passage_id, count in counts.most_common()
+        if count > max(_FREQUENT * len(judged), _LEAST_QUERIES / 2)
+    ]
+    yield from report(
+        "balance/gold-passages",
+        "warning",
+        frequent,
+        len(counts),
+        f"gold passages belong to more than {_FREQUENT:.0%} of the judged queries each",
+        advice="one passage decides much of the score: add queries about others",
+        kind="passage",
+    )
+
+
+def check_chance(subject: Subject) -> Iterator[Finding]:
+    """Report the scores of a random ranking and of a constant answer, if they are high."""
+    lines = []
+    depth = len(subject.dataset.corpus) and subject.dataset.corpus.depth
+    if any(subject.gold.values()) and depth and (chance := min(1.0, _TOP / depth)) >= _NOTABLE:
+        lines.append(f"a random ranking of {depth:,} passages reaches R@{_TOP} {chance:.3f}")
+    if labels := answer_labels(subject.queries):
+        (answer, count), total = labels.most_common(1)[0], labels.total()
+        lines.append(
+            f"always answering {answer!r} is right for {count / total:.1%} of the {total:,} "
+            f"queries, and one of the {len(labels)} answers at random for {1 / len(labels):.1%}"
+        )
+    if lines:
+        yield Finding(
+            "chance/baselines",
+            "note",
+            "; ".join(lines),
+            0,
+            len(subject.queries),
+            "read every score beside them: only the difference is due to the system",
+            remedy="",
+        )

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
+from ragstone.data_quality.shingles import ShingleSets, word_shingles
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ragstone.data.dataset import Dataset
     from ragstone.types import Query
 
@@ -57,6 +61,9 @@ class Subject:
     others: tuple[Query, ...] = ()
     """Queries of another data set (`--against`), which should have none of this one's queries."""
 
+    answers: Path | None = None
+    """File of rows with the answers of a system that the data set was read from, if it is one."""
+
     @cached_property
     def queries(self) -> list[Query]:
         """The queries in order."""
@@ -89,6 +96,12 @@ class Subject:
     def expecting(self) -> list[Query]:
         """The queries that a passage should answer, which includes unlabelled ones."""
         return [query for query in self.queries if _answerability(query) <= _ANSWERABLE]
+
+    @cached_property
+    def shingles(self) -> ShingleSets:
+        """Runs of five words of every passage in order, and after them of every query."""
+        texts = (text for _, text in self.texts())
+        return word_shingles(chain(texts, (query.text for query in self.queries)))
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield id and text (with title) of every passage, batch by batch."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, each_line, shown
-from ragstone.data_quality.shingles import character_shingles, near_pairs, word_shingles
+from ragstone.data_quality.shingles import character_shingles, near_pairs
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -65,6 +65,10 @@ def check_passages(subject: Subject) -> Iterator[Finding]:
             "copies fill up a ranking, and only the judged one counts: keep one of each (`--fix` "
             "does, and moves the judgements to it)",
             each_line([_copies(ids, texts) for ids in same]),
+            tuple(passage_id for ids in same for passage_id in ids[1:]),
+            "passage",
+            tuple((ids[0], passage_id) for ids in same for passage_id in ids[1:]),
+            "fix",
         )
     yield from _near_passages(subject, texts, same)
 
@@ -73,8 +77,9 @@ def _near_passages(
     subject: Subject, texts: Mapping[str, str], same: Sequence[Sequence[str]]
 ) -> Iterator[Finding]:
     copies = {passage_id for ids in same for passage_id in ids[1:]}
-    ids = [passage_id for passage_id in texts if passage_id not in copies]
-    pairs = near_pairs(word_shingles(texts[i] for i in ids), LEAST)
+    places = [place for place, i in enumerate(texts) if i not in copies]
+    ids = [subject.passage_ids[place] for place in places]
+    pairs = near_pairs(subject.shingles.take(places), LEAST)
     if not pairs:
         return
     judged = {passage_id for found in subject.gold.values() for passage_id in found}
@@ -89,6 +94,9 @@ def _near_passages(
         len(texts),
         "the copy of a gold passage answers too, but counts as a miss: judge both, or keep one",
         each_line([f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f})" for p in pairs]),
+        tuple(ids[place] for place in sorted(concerned)),
+        "passage",
+        tuple((ids[p.first], ids[p.second]) for p in pairs),
     )
 
 
@@ -110,11 +118,12 @@ def check_queries(subject: Subject) -> Iterator[Finding]:
             "a repeated query counts twice and makes intervals too narrow; if the expected answers "
             "differ, merge them (`--fix` keeps one of those that expect the same)",
             each_line([_copies(ids, texts) for ids in (split or same)]),
+            tuple(query_id for ids in same for query_id in ids[1:]),
+            "query",
+            tuple((ids[0], query_id) for ids in same for query_id in ids[1:]),
+            "person" if split else "fix",
         )
-    # Turns share their history, so they always resemble each other.
-    left_out = {query_id for ids in same for query_id in ids[1:]}
-    left_out |= {query_id for query_id, query in queries.items() if query.history}
-    yield from _near_queries(texts, left_out)
+    yield from _near_queries(subject)
 
 
 def expects(subject: Subject, query: Query) -> tuple[frozenset[str], frozenset[str]]:
@@ -123,27 +132,37 @@ def expects(subject: Subject, query: Query) -> tuple[frozenset[str], frozenset[s
     return answers, frozenset(subject.gold.get(query.query_id, ()))
 
 
-def _near_queries(texts: Mapping[str, str], left_out: set[str]) -> Iterator[Finding]:
+def near_query_pairs(subject: Subject) -> list[tuple[str, str, float]]:
+    """Return the ids of nearly equal queries and their similarity; copies are left out."""
+    texts = {query.query_id: text_with_history(query) for query in subject.queries}
+    # Turns share their history, so they always resemble each other.
+    left_out = {query_id for ids in groups(texts) for query_id in ids[1:]}
+    left_out |= {query.query_id for query in subject.queries if query.history}
     ids = [query_id for query_id in texts if query_id not in left_out]
-    pairs = [
-        pair
+    return [
+        (ids[pair.first], ids[pair.second], pair.similarity)
         for pair in near_pairs(character_shingles(texts[i] for i in ids), LEAST)
         # "Season 6" and "season 7" are two questions.
         if _DIGITS.findall(texts[ids[pair.first]]) == _DIGITS.findall(texts[ids[pair.second]])
     ]
-    if pairs:
-        examples = [
-            f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f}): {shown(texts[ids[p.first]])}"
-            for p in pairs
-        ]
-        yield Finding(
-            "near-duplicates/queries",
-            "note",
-            f"{len(pairs):,} pairs of queries share {LEAST:.0%} or more of their runs of four "
-            "characters",
-            len({place for p in pairs for place in (p.first, p.second)}),
-            len(texts),
-            "near-duplicates are not independent: give them one `conversation` or cluster, or "
-            "keep one",
-            each_line(examples),
-        )
+
+
+def _near_queries(subject: Subject) -> Iterator[Finding]:
+    pairs = near_query_pairs(subject)
+    if not pairs:
+        return
+    texts = {query.query_id: query.text for query in subject.queries}
+    concerned = tuple(dict.fromkeys(query_id for a, b, _ in pairs for query_id in (a, b)))
+    yield Finding(
+        "near-duplicates/queries",
+        "note",
+        f"{len(pairs):,} pairs of queries share {LEAST:.0%} or more of their runs of four "
+        "characters",
+        len(concerned),
+        len(texts),
+        "near-duplicates are not independent: give them one `conversation` or cluster, or keep one",
+        each_line(f"{a} ~ {b} ({similarity:.2f}): {shown(texts[a])}" for a, b, similarity in pairs),
+        concerned,
+        "query",
+        tuple((a, b) for a, b, _ in pairs),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from ragstone.core import limits
@@ -13,6 +14,10 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 """error: scores are wrong; warning: scores may be wrong; note: matters for reading the scores."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+
+
+Remedy: TypeAlias = Literal["fix", "person", ""]
+"""fix: `--fix` removes the fault; person: somebody has to decide; "": a fact, not a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +35,46 @@ class Finding:
     """Number of checked rows, pairs or queries."""
     advice: str
     examples: tuple[str, ...] = ()
-    """One line per affected row, if the rows have one."""
+    """One line per affected row, for the first rows."""
+    rows: tuple[str, ...] = ()
+    """The id of every affected row: of a passage or a query, or the place of a line."""
+    kind: str = ""
+    """What `rows` are: `passage`, `query`, `answer` (ids of its query), `line`, `file`, or ""."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """All pairs of ids, if a pair is affected and not a row: two rows, or query and passage."""
+    remedy: Remedy = "person"
 
 
 def report(
-    check: str, severity: Severity, found: Sequence[str], of: int, what: str, *, advice: str
+    check: str,
+    severity: Severity,
+    found: Sequence[tuple[str, str]],
+    of: int,
+    what: str,
+    *,
+    advice: str,
+    kind: str = "query",
+    remedy: Remedy = "person",
+    pairs: Iterable[tuple[str, str]] = (),
 ) -> Iterator[Finding]:
     """Yield a finding about `found` of `of` rows, or nothing if `found` is empty.
 
-    `found` has one example per row, and `what` completes the sentence "3 of 24 ...".
+    `found` has the id and an example of each row, and `what` completes "3 of 24 ...".
     """
     if found:
-        sentence = f"{len(found):,} of {of:,} {what}"
-        yield Finding(check, severity, sentence, len(found), of, advice, each_line(found))
+        yield Finding(
+            check,
+            severity,
+            f"{len(found):,} of {of:,} {what}",
+            len(found),
+            of,
+            advice,
+            each_line(example for _, example in found),
+            tuple(dict.fromkeys(row_id for row_id, _ in found)),
+            kind,
+            tuple(pairs),
+            remedy,
+        )
 
 
 def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
@@ -66,5 +98,5 @@ def distribution(counts: Counter[str]) -> str:
 
 
 def each_line(examples: Iterable[str]) -> tuple[str, ...]:
-    """Return the examples, each shortened to one line."""
-    return tuple(map(shown, examples))
+    """Return the first examples, each shortened to one line."""
+    return tuple(map(shown, islice(examples, limits.MAX_EXAMPLES)))

@@ -42,9 +42,19 @@ def check_rows(subject: Subject) -> Iterator[Finding]:
     """Report malformed, repeated and contradictory rows."""
     for kind, count in Counter(fault.kind for fault in subject.faults).items():
         severity, problem, advice = _FAULTS[kind]
-        lines = each_line(f"{f.place}: {f.problem}" for f in subject.faults if f.kind == kind)
-        what = f"{count:,} {problem}"
-        yield Finding(f"rows/{kind}", severity, what, count, count, advice, lines)
+        faults = [f for f in subject.faults if f.kind == kind]
+        yield Finding(
+            f"rows/{kind}",
+            severity,
+            f"{count:,} {problem}",
+            count,
+            count,
+            advice,
+            each_line(f"{f.place}: {f.problem}" for f in faults),
+            tuple(f.place for f in faults),
+            "line",
+            remedy="person" if kind == "not-utf-8" else "fix",
+        )
 
 
 def check_judgements(subject: Subject) -> Iterator[Finding]:
@@ -53,18 +63,20 @@ def check_judgements(subject: Subject) -> Iterator[Finding]:
     dangling = subject.dangling
     queries = [(d.query_id, d.place) for d in dangling if d.no_query]
     passages = [(d.passage_id, d.place) for d in dangling if d.no_passage]
-    for noun, lost, known in (
-        ("queries", queries, {query.query_id for query in subject.queries}),
-        ("passages", passages, set(subject.passage_ids)),
+    for kind, noun, lost, known in (
+        ("query", "queries", queries, {query.query_id for query in subject.queries}),
+        ("passage", "passages", passages, set(subject.passage_ids)),
     ):
         yield from report(
             f"judgements/absent-{noun}",
             "error",
-            [f"{row_id!r} ({place})" for row_id, place in lost],
+            [(row_id, f"{row_id!r} ({place})") for row_id, place in lost],
             total,
             f"judgements name {noun} that do not exist{id_hint([i for i, _ in lost], known)}",
             advice=f"each lowers recall without a message: add the missing {noun}, correct the "
             "ids, or remove the judgements (`--fix` does)",
+            kind=kind,
+            remedy="fix",
         )
     yield from _lost_queries(subject)
 
@@ -80,7 +92,7 @@ def _lost_queries(subject: Subject) -> Iterator[Finding]:
     yield from report(
         "judgements/no-relevant",
         "warning",
-        bare,
+        [(query_id, query_id) for query_id in bare],
         len(answerable),
         "answerable queries have no relevant passage in the corpus; for "
         f"{len(gone):,} of them the judged passages are absent",

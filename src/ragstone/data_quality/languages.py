@@ -7,42 +7,49 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ragstone.data_quality.finding import Finding, distribution, report, shown
-from ragstone.text.language import language_of
+from ragstone.text.language import language_among, language_of
 from ragstone.text.language_names import LANGUAGE_NAMES
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
 
 _FEW: Final = 20
+_USUAL: Final = 0.02
+"""Least share of the recognised texts that makes a language one of the data set."""
 _SHARED_SCRIPT: Final = {"Chinese", "Japanese"}
 """Short texts may be recognised as either of the two."""
 
 
 def check_languages(subject: Subject) -> Iterator[Finding]:
-    """Find passages and queries in another language than the rest."""
-    passages = {i: _name(text) for i, text in subject.texts()}
-    queries = {q.query_id: _name(q.text) for q in subject.queries}
-    for kind, found in (("passages", passages), ("queries", queries)):
+    """Find passages and queries in another language than the rest.
+
+    A query that is too short is compared with the languages of the data set.
+    """
+    passages = {i: language_of(text) for i, text in subject.texts()}
+    queries = {q.query_id: language_of(q.text) for q in subject.queries}
+    codes = Counter(filter(None, [*passages.values(), *queries.values()]))
+    usual = [code for code, count in codes.items() if count >= _USUAL * codes.total()]
+    undecided = ((q.query_id, q.text) for q in subject.queries if not queries[q.query_id])
+    queries |= {i: language_among(text, usual) for i, text in undecided if usual}
+    passages = {i: LANGUAGE_NAMES.get(code, code) for i, code in passages.items()}
+    queries = {i: LANGUAGE_NAMES.get(code, code) for i, code in queries.items()}
+    for kind, noun, found in (("passage", "passages", passages), ("query", "queries", queries)):
         counts = Counter(filter(None, found.values()))
         if not counts:
             continue
         main = counts.most_common(1)[0][0]
         other = [i for i, name in found.items() if name and not _same(name, main)]
         yield from report(
-            f"languages/{kind}",
+            f"languages/{noun}",
             "warning" if len(other) * 20 > counts.total() >= _FEW else "note",
-            [f"{i} ({found[i]})" for i in other],
+            [(i, f"{i} ({found[i]})") for i in other],
             counts.total(),
-            f"{kind} whose language is recognised are not in {main} ({distribution(counts)})",
+            f"{noun} whose language is recognised are not in {main} ({distribution(counts)})",
             advice="add a label `language` and read the scores per language, or remove them; "
             "English-only retrievers and metrics fail on the rest",
+            kind=kind,
         )
     yield from _across(subject, passages, queries)
-
-
-def _name(text: str) -> str:
-    code = language_of(text)
-    return LANGUAGE_NAMES.get(code, code)
 
 
 def _same(name: str, main: str) -> bool:
@@ -63,9 +70,10 @@ def _across(
     return report(
         "languages/across",
         "note",
-        [f"{q} ({shown(queries[q])}), {p} ({passages[p]})" for q, p in apart],
+        [(q, f"{q} ({shown(queries[q])}), {p} ({passages[p]})") for q, p in apart],
         len(pairs),
         "queries are in another language than their gold passage",
         advice="words do not match across languages: BM25 finds nothing there, use a multilingual "
         "embedder",
+        pairs=apart,
     )

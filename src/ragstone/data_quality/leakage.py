@@ -55,12 +55,16 @@ def _shared(
         "leakage/splits",
         "error",
         [
-            f"{ours[a].query_id} ~ {theirs[b].query_id} ({s:.2f}): {ours[a].text}"
+            (
+                ours[a].query_id,
+                f"{ours[a].query_id} ~ {theirs[b].query_id} ({s:.2f}): {ours[a].text}",
+            )
             for a, (b, s) in met.items()
         ],
         len(ours),
         f"queries are in the other split too ({name}), {exact:,} of them word for word",
         advice="a system tuned on one split has seen the other: remove them from one of the two",
+        pairs=[(ours[a].query_id, theirs[b].query_id) for a, (b, _) in met.items()],
     )
     gold = [{p for q in side for p in subject.gold.get(q.query_id, ())} for side in (ours, theirs)]
     both = gold[0] & gold[1]
@@ -74,6 +78,8 @@ def _shared(
             "training on a passage helps with other questions about it; if that matters, split by "
             "document",
             each_line(sorted(both)),
+            tuple(sorted(both)),
+            "passage",
         )
 
 
@@ -93,7 +99,7 @@ def check_unanswerable(subject: Subject) -> Iterator[Finding]:
         yield from report(
             f"unanswerable/{name}",
             "error",
-            [f"{q.query_id}: {q.text}" for q in found],
+            [(q.query_id, f"{q.query_id}: {q.text}") for q in found],
             len(unanswerable),
             f"unanswerable queries {why}",
             advice="a system that answers them counts as wrong: check each, and correct the label "
@@ -119,10 +125,10 @@ def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]
         hit = next((i for i, text in texts.items() if answers and occurs(text, answers)), "")
         if hit:
             answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
-            answered.append(f"{query.query_id}: {answer!r} in {hit}")
+            answered.append((query.query_id, f"{query.query_id}: {answer!r} in {hit}"))
         elif covering := _covering(query.rewrite or query.text, texts):
             text = shown(query.text, limits.EXAMPLE_QUERY_CHARACTERS)
-            covered.append(f"{query.query_id}: {text} ({covering})")
+            covered.append((query.query_id, f"{query.query_id}: {text} ({covering})"))
     yield from report(
         "unanswerable/answer-in-corpus",
         "warning",
@@ -143,7 +149,12 @@ def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]
 
 def _covering(text: str, passages: dict[str, str]) -> str:
     """Return the id of the first passage with all content words, or ""."""
-    wanted = set(pieces(text)) - ENGLISH - _QUESTION_WORDS
+    wanted = content_words(text)
     if len(wanted) < _LEAST_WORDS:
         return ""
     return next((i for i, passage in passages.items() if wanted <= set(pieces(passage))), "")
+
+
+def content_words(text: str) -> set[str]:
+    """Return the words of a query without English function words and question words."""
+    return set(pieces(text)) - ENGLISH - _QUESTION_WORDS

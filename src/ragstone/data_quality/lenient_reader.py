@@ -21,6 +21,7 @@ from ragstone.data.readers.qrels import JudgementParser, Known
 from ragstone.data.readers.record_rows import RowsOf, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import FieldError, find_file, lines, table_row
 from ragstone.data.table_builder import TableBuilder, judgements, passages, queries
+from ragstone.data_quality.answer_texts import has_answers
 from ragstone.data_quality.checked_dataset import Dangling, Fault, Subject
 from ragstone.errors import DatasetError
 
@@ -61,8 +62,10 @@ def subject_of(dataset: Dataset) -> Subject:
 
 
 def _read_whole(source: str | Path) -> Subject:
+    path = Path(source)
     try:
-        return subject_of(load_dataset(source))
+        subject = subject_of(load_dataset(source))
+        return replace(subject, answers=path) if has_answers(path) else subject
     except DatasetError as error:
         if "dangling_qrels" not in str(error):
             raise

@@ -1,7 +1,7 @@
 """A cleaned copy of a data set, and a log of every change; the original stays as it is.
 
-A change has one correct result: rows that a reader rejects, empty rows and copies are removed, and
-reversible damage is repaired. Other faults are left for people to decide.
+Rows that a reader rejects, empty rows, placeholders, junk and copies are removed; damaged texts are
+repaired, and personal data are masked (`TEXT_FAULTS`). Other faults are left for people to decide.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
 from ragstone.data.writers.folder import write_dataset, write_lines
+from ragstone.data_quality.answer_texts import answer_rows
 from ragstone.data_quality.duplicates import expects, groups, squeezed, text_with_history
-from ragstone.data_quality.texts import CONTROLS, repaired
+from ragstone.data_quality.personal_data import all_masked
+from ragstone.data_quality.text_faults import dropped, mended
 from ragstone.errors import DatasetError
-from ragstone.types import Passage, Query
+from ragstone.types import Message, Passage, Query
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -56,10 +58,10 @@ class _Cleaning:
         self.changes.append(Change(action, kind, row_id, why, *texts))
 
     def text(self, kind: str, row_id: str, text: str) -> str:
-        """Return a repaired text, and log the change."""
-        after = CONTROLS.sub("", repaired(text))
+        """Return a text without the faults that have one right repair, and log the change."""
+        after, faults = mended(text)
         if after != text:
-            self.note("repair", kind, row_id, "encoding", text, after)
+            self.note("repair", kind, row_id, ", ".join(faults), text, after)
         return after
 
 
@@ -81,6 +83,9 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
     dataset, changes = cleaned(subject)
     write_dataset(dataset, target)
     write_lines({log: (orjson.dumps(asdict(c)) + b"\n" for c in changes)})
+    if subject.answers:
+        rows = (orjson.dumps(all_masked(row)) + b"\n" for row in answer_rows(subject.answers))
+        write_lines({target / subject.answers.name.removesuffix(".gz"): rows})
     return Counter(f"{change.action} {change.kind}" for change in changes)
 
 
@@ -120,9 +125,13 @@ def _passages(subject: Subject, cleaning: _Cleaning) -> tuple[list[Passage], dic
         elif passage_id in copies:
             why = f"copy of {copies[passage_id]}"
             cleaning.note("merge", "passage", passage_id, why, passage.text)
+        elif fault := dropped("passage", passage.text):
+            moved[passage_id] = ""
+            cleaning.note("drop", "passage", passage_id, fault, passage.text)
         else:
             text = cleaning.text("passage", passage_id, passage.text)
-            kept.append(replace(passage, text=text, title=CONTROLS.sub("", passage.title)))
+            title = cleaning.text("passage", passage_id, passage.title)
+            kept.append(replace(passage, text=text, title=title))
     return kept, moved
 
 
@@ -136,9 +145,24 @@ def _queries(subject: Subject, cleaning: _Cleaning) -> list[Query]:
             cleaning.note("drop", "query", query.query_id, why, query.text)
             continue
         seen[identity] = query.query_id
-        text = cleaning.text("query", query.query_id, query.text)
-        kept.append(replace(query, text=text, gold_answers=_answers(query, cleaning)))
+        alone = not (query.history or query.rewrite)
+        if alone and (fault := dropped("stand-alone query", query.text)):
+            cleaning.note("drop", "query", query.query_id, fault, query.text)
+            continue
+        text, rewrite, *history = (
+            cleaning.text("query", query.query_id, text)
+            for text in (query.text, query.rewrite, *(message.text for message in query.history))
+        )
+        messages = tuple(map(_reworded, query.history, history))
+        answers = _answers(query, cleaning)
+        kept.append(
+            replace(query, text=text, rewrite=rewrite, history=messages, gold_answers=answers)
+        )
     return kept
+
+
+def _reworded(message: Message, text: str) -> Message:
+    return replace(message, text=text)
 
 
 def _answers(query: Query, cleaning: _Cleaning) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ragstone.data_quality.finding import Finding
+from ragstone.data_quality.finding import Finding, each_line
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -52,5 +52,7 @@ def check_scope(subject: Subject) -> Iterator[Finding]:
             count,
             "give them the names of docs/data.md (corpus.jsonl, queries.jsonl, qrels.tsv, ...) if "
             "they belong to the data set",
+            each_line(subject.unread),
             subject.unread,
+            "file",
         )

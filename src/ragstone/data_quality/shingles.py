@@ -48,6 +48,17 @@ class ShingleSets:
         """Return the shingles of one text."""
         return self.hashes[self.starts[place] : self.starts[place + 1]]
 
+    def first(self, count: int) -> ShingleSets:
+        """Return the sets of the first texts, without a copy."""
+        return ShingleSets(self.hashes[: self.starts[count]], self.starts[: count + 1])
+
+    def take(self, places: Sequence[int]) -> ShingleSets:
+        """Return the sets of some texts, in this order."""
+        chosen = [self.of(place) for place in places]
+        sizes = np.array([0, *map(len, chosen)], np.int64)
+        empty = np.zeros(0, np.uint64)
+        return ShingleSets(np.concatenate(chosen) if chosen else empty, np.cumsum(sizes))
+
 
 def word_shingles(texts: Iterable[str], size: int = 5) -> ShingleSets:
     """Return the sets of runs of `size` words; a shorter text is one run.
@@ -112,6 +123,48 @@ def near_pairs(sets: ShingleSets, least: float) -> list[Pair]:
     found = [Pair(a, b, _jaccard(sets.of(a), sets.of(b))) for a, b in candidates]
     kept = [pair for pair in found if pair.similarity >= least]
     return sorted(kept, key=lambda pair: (-pair.similarity, pair.first, pair.second))
+
+
+def contained_pairs(inner: ShingleSets, outer: ShingleSets, least: float = 1.0) -> list[Pair]:
+    """Return the texts of `inner` of which a share of at least `least` is in one of `outer`.
+
+    `first` is the position in `inner`, `second` in `outer`; `similarity` is the share of the
+    shingles of the first that the second has. Both must have been numbered together. A text is
+    looked up by its smallest and by its largest shingle, unless many texts have it.
+
+    >>> sets = word_shingles(["a b c d e f g", "x a b c d e f g y", "b c d e f g h"])
+    >>> contained_pairs(sets.take([0]), sets)
+    [Pair(first=0, second=0, similarity=1.0), Pair(first=0, second=1, similarity=1.0)]
+    """
+    filled = np.flatnonzero(np.diff(inner.starts))
+    if not len(filled) or not len(outer.hashes):
+        return []
+    firsts = inner.hashes[inner.starts[filled]]
+    lasts = inner.hashes[inner.starts[filled + 1] - 1]
+    owners = _owners(outer, np.unique(np.concatenate([firsts, lasts])))
+    found = []
+    for place, first, last in zip(filled.tolist(), firsts.tolist(), lasts.tolist(), strict=True):
+        own = inner.of(place)
+        for other in sorted(owners.get(first, set()) | owners.get(last, set())):
+            shared = len(np.intersect1d(own, outer.of(other), assume_unique=True)) / len(own)
+            if shared >= least:
+                found.append(Pair(place, other, shared))
+    return found
+
+
+def _owners(sets: ShingleSets, wanted: Hashes) -> dict[int, set[int]]:
+    """Return shingle -> positions of the texts that have it, for shingles that few texts have."""
+    found: dict[int, set[int]] = {}
+    for start in range(0, len(sets.hashes), limits.TABLE_BATCH_ROWS):
+        part = sets.hashes[start : start + limits.TABLE_BATCH_ROWS]
+        near = np.minimum(np.searchsorted(wanted, part), len(wanted) - 1)
+        hits = np.flatnonzero(wanted[near] == part)
+        texts = np.searchsorted(sets.starts, hits + start, side="right") - 1
+        for shingle, text in zip(part[hits].tolist(), texts.tolist(), strict=True):
+            held = found.setdefault(shingle, set())
+            if len(held) <= limits.MAX_BUCKET_TEXTS:
+                held.add(text)
+    return {name: held for name, held in found.items() if len(held) <= limits.MAX_BUCKET_TEXTS}
 
 
 def _buckets(sets: ShingleSets) -> Iterator[list[int]]:

