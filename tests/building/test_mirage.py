@@ -29,12 +29,12 @@ PASSAGES = [
     for name in RIVERS
     for n, text in enumerate(("it rises in the hills", f"its length is {len(name)}00 km"))
 ]
-QUERIES = [
+QUERIES: list[dict[str, Any]] = [
     {"query_id": name, "text": f"How long is the {name}?", "article": name}
     | {"gold_answers": [f"{len(name)}00 km"], "source": "even" if n % 2 else "odd"}
     for n, name in enumerate(RIVERS)
 ]
-EXTRA = [
+EXTRA: list[dict[str, Any]] = [
     {
         "query_id": "again",
         "text": "Is the Tagus long?",
