@@ -61,16 +61,16 @@ def command(
     import orjson
 
     from ragstone.cli.judge_labels import labelled_answers
-    from ragstone.results.calibrate import labels_of
-    from ragstone.results.label_probabilities import read_inclusions
+    from ragstone.results.calibrate import inclusions_of, labels_of
     from ragstone.results.next_labels import next_labels
 
     results = load_results(experiment, overrides)
+    graded = labelled_answers(results, have) if have else None
     plan = next_labels(
         results,
         metric,
-        labels=labels_of(labelled_answers(results, have)) if have else None,
-        inclusions=read_inclusions(have) if have else None,
+        labels=labels_of(graded) if graded else None,
+        inclusions=inclusions_of(graded) if graded else None,
         **options,
     )
     lines = [one.line(metric) for one in plan.proposals]

@@ -12,7 +12,7 @@ from ragstone.components.judges.verdict import Item
 from ragstone.data.readers.rated_layouts import read_rated
 from ragstone.data.readers.rated_set import RatedSet, RatedText
 from ragstone.data.readers.rating_scales import RatingScale
-from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.data.readers.ratings import HumanRating, Inclusion, RatedItem
 from ragstone.errors import DatasetError
 
 Combined: TypeAlias = Literal["mean", "median"]
@@ -40,6 +40,8 @@ class Labelled:
     """The system that answered."""
     cluster: str = ""
     """Items that depend on each other: answers to one question, turns of one conversation."""
+    inclusion: Inclusion | None = None
+    """How the item was drawn; None for a random sample."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def human_set(
         system = f"{item.system} / {item.against}" if item.against else item.system
         cluster = rated.clusters.get(item.query_id, item.query_id)
         judged = _item(rated.texts[item])
-        items.append(Labelled(judged, value, label, raters, system, cluster))
+        drawn = next((one.inclusion for one in ratings if one.inclusion), None)
+        items.append(Labelled(judged, value, label, raters, system, cluster, drawn))
     return HumanSet(
         rated.name,
         tuple(items),

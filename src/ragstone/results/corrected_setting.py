@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ragstone.core import limits
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.errors import DatasetError
-from ragstone.results.label_probabilities import Inclusion
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.bootstrap import Floats
