@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ragstone.cli.model_calls import open_services
 from ragstone.cli.options import FILE, POSITIVE, json_option, load_results, print_result
 from ragstone.cli.read_judge import read_judge
 
@@ -64,16 +65,12 @@ def command(
       ragstone judge probe equivalence --data ../truthfulqa --limit 30
       ragstone judge probe exp.yaml --data ../truthfulqa --only long --only hedged
     """
-    from ragstone.calls.client import Calls
     from ragstone.calls.identity import digest_folder
-    from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.progress import shown_by
     from ragstone.core.store import Store
     from ragstone.evaluation.judge_probe import most_calls, probe_judge
     from ragstone.evaluation.judge_probe_text import probe_text
     from ragstone.evaluation.kept_probes import keep_probes
     from ragstone.evaluation.probes import chosen_probes
-    from ragstone.protocols import Services
 
     wanted = chosen_probes(probes)
     place = Store(store or _store_of(config, data))
@@ -85,12 +82,11 @@ def command(
         document = _plan_document(judge, given, wanted, calls_at_most)
         print_result(lambda: document, lambda: _plan_text(document))
         return
-    with Calls.at(place.call_log) as calls, shown_by(open_bar):
-        services = Services(calls=calls)
+    with open_services(place.root) as services:
         judge.check(services)
         click.echo(f"at most {calls_at_most:,} calls; kept replies are not repeated", err=True)
         found = probe_judge(judge, given, wanted, services)
-        asked = calls.usage.asked
+        asked = services.calls.usage.asked
     keep_probes(place, judge, found, {"limit": limit, "seed": seed, **options})
     print_result(
         lambda: {**found.to_dict(), "calls": asked, "store": str(place.root)},
