@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragstone.evaluation.human_grades import HumanSet
 
 _RATED = ("language", "rating", "scale", "combine")
-"""Options that say which ratings are read, and how."""
+"""Options of the ratings that are read, and of their values."""
 
 
 @click.group("judge", commands=[probe, compare, correlate, calibrate, next_labels, battle, qrels])

@@ -43,6 +43,11 @@ class Labelled:
     inclusion: Inclusion | None = None
     """How the item was drawn; None for a random sample."""
 
+    @property
+    def group(self) -> str:
+        """The cluster, else the query."""
+        return self.cluster or self.item.item_id
+
 
 @dataclass(frozen=True)
 class HumanSet:
@@ -60,12 +65,7 @@ class HumanSet:
 
     def sample(self, limit: int, seed: int) -> HumanSet:
         """Return a random sample of at most `limit` items."""
-        import numpy as np
-
-        if limit >= len(self.items):
-            return self
-        drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
-        return self._at(drawn)
+        return self._at(sampled_places(len(self.items), limit, seed))
 
     def answered(self) -> HumanSet:
         """Return the items that have an answer: no judge can grade a system's failure."""
@@ -78,6 +78,13 @@ class HumanSet:
             values={name: tuple(column[i] for i in places) for name, column in self.values.items()},
             rated=tuple(self.rated[i] for i in places) if self.rated else (),
         )
+
+
+def sampled_places(size: int, limit: int, seed: int) -> list[int]:
+    """Return the places of a random sample of at most `limit` of `size` items, in order."""
+    import numpy as np
+
+    return sorted(np.random.default_rng(seed).permutation(size)[:limit].tolist())
 
 
 def read_human_set(

@@ -90,7 +90,7 @@ def _row(
 
 
 def share_sentence(results: StoredResults, rows: list[ShareRow] | None = None) -> str:
-    """Return what the headline metric says of the secret share; "" if it is not revealed.
+    """Return the sentence on the secret share by the headline metric; "" if it is not revealed.
 
     `rows` are those of `share_rows`, by default all.
     """

@@ -1,4 +1,4 @@
-"""Agreement of a judge with people within groups of answers, and where it is lower than elsewhere.
+"""Agreement of a judge with people within groups of answers, and tests against the other answers.
 
 A group is compared with all other answers of its label. Resamples of clusters contain both sides,
 because the answers to one query may be in several groups.
@@ -46,7 +46,7 @@ class GroupAgreement:
     agreement: Coefficient
     """Kappa if judge and people choose from the same words, else Spearman's correlation."""
     people: float | None
-    """Mean of people's grades: agreement is low where they hardly differ."""
+    """Mean of people's grades: agreement is low if they hardly differ."""
     bias: Summary
     """The judge's excess over people."""
     difference: float | None

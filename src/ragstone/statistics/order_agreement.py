@@ -1,8 +1,8 @@
 """Agreement of two orders of systems, such as a judge's and people's: by run and by query.
 
 By run, systems are ordered by their means over all answers. By query, they are ordered within each
-query, and the agreement is averaged over queries. The first can be perfect where the second is low:
-errors on single answers cancel in means.
+query, and the agreement is averaged over queries. The first can be perfect although the second is
+low: errors on single answers cancel in means.
 """
 
 from __future__ import annotations
