@@ -163,7 +163,6 @@ def _of_run(experiment: Path, against: str, by: str | None) -> CorrelatedColumns
             labels = results.queries[query_id].labels
             groups.append(trial.system if by == "system" else str(labels.get(by or "")))
             clusters.append(results.clusters[query_id])
-            for name, column in columns.items():
-                score = trial.scores.get(name, {}).get(query_id)
-                column.append(None if score is None else score.value)
+        for name, column in columns.items():
+            column.extend(trial.values_of(name, trial.predictions))
     return CorrelatedColumns(columns, {against: columns.pop(against)}, groups, clusters)
