@@ -89,3 +89,18 @@ def test_errors_have_no_traceback() -> None:
     run("next", "--labels", "40", "-o", "next.jsonl")
     refused = run("calibrate", "--labels", "next.jsonl")
     assert "line 1" in str(refused.exception)
+
+
+def test_a_property_of_the_existing_labels_is_chosen(made: StoredResults) -> None:
+    """Ratings of several properties are no obstacle to a second round."""
+    run("next", "--labels", "40", "--setting", "gold", "-o", "next.jsonl")
+    fill_in(made, Path("next.jsonl"))
+    rows = [json.loads(line) for line in Path("next.jsonl").read_text().splitlines()]
+    Path("both.jsonl").write_text(
+        "\n".join(json.dumps(row) for row in [*rows, {**rows[0], "property": "fluency"}])
+    )
+
+    again = ("next", "--labels", "20", "--setting", "gold", "--have", "both.jsonl")
+    assert "choose with --property" in str(run(*again).exception)
+    chosen = run(*again, "--property", "Match")
+    assert {json.loads(line)["round"] for line in chosen.output.splitlines()} == {2}

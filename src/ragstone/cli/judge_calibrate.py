@@ -57,8 +57,7 @@ def command(
     from ragstone.results.calibrate import calibrate, inclusions_of, labels_of
 
     results = load_results(experiment, overrides)
-    given = {key: value for key, value in options.items() if value}
-    graded = labelled_answers(results, labels, **given)
+    graded = labelled_answers(results, labels, **options)
     trials = calibrate(
         results,
         metric,

@@ -127,9 +127,9 @@ def _graded(
 ) -> HumanSet:
     from ragstone.evaluation.human_grades import read_human_set
 
-    given = {key: value for key, value in options.items() if value}
     if experiment and labels:
-        return labelled_answers(cli.load_results(experiment, ()), labels, **given)
+        return labelled_answers(cli.load_results(experiment, ()), labels, **options)
+    given = {key: value for key, value in options.items() if value}
     return read_human_set(data or "", **given)
 
 

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ragstone.cli.judge_labels import FORMER_RATING
 from ragstone.cli.model_calls import open_services
-from ragstone.cli.options import FILE, POSITIVE, json_option, load_results, print_result
+from ragstone.cli.options import (
+    FILE,
+    POSITIVE,
+    AliasCommand,
+    json_option,
+    load_results,
+    print_result,
+)
 from ragstone.cli.read_judge import read_judge
 
 if TYPE_CHECKING:
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
 _DEFAULT_STORE: Final = Path(".ragstone")
 
 
-@click.command("probe")
+@click.command("probe", cls=AliasCommand, former=FORMER_RATING)
 @click.argument("config", metavar="CONFIG")
 @click.option(
     "--data",
@@ -33,7 +41,7 @@ _DEFAULT_STORE: Final = Path(".ragstone")
 @click.option("--seed", default=0, help="Seed of the random sample.")
 @click.option("--plan", is_flag=True, help="Print the maximum number of calls, and make none.")
 @click.option("--language", help="Language of truthfulqa: en or es.")
-@click.option("--rating", help="Rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--property", "rating", help="Rated property, such as faithfulness.")
 @click.option(
     "--store",
     type=FILE,
