@@ -82,7 +82,7 @@ def test_ratings_of_people_need_no_judge(tmp_path: Path) -> None:
 
 def test_what_cannot_be_compared_is_told(tmp_path: Path, experiment: Path) -> None:
     """A judge of one answer, and a setting that is unknown."""
-    with pytest.raises(ConfigError, match="a battle needs one that compares two"):
+    with pytest.raises(ConfigError, match="needs a judge that compares two answers"):
         battle(tmp_path, experiment, "--judge", "idk")
     with pytest.raises(ConfigError, match=r"no setting 'golden'; did you mean 'gold'"):
         battle(tmp_path, experiment, "--setting", "golden")

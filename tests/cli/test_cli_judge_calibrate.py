@@ -83,9 +83,24 @@ def test_a_second_round_and_standard_output(made: StoredResults) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_errors_have_no_traceback() -> None:
-    """Empty labels are shown as missing; labels not filled in are an error with the line."""
+    """A file without a label is an error; labels not filled in are one with the line."""
     Path("empty.jsonl").write_text("")
-    assert "0 labels, at least 10 are needed" in run("calibrate", "--labels", "empty.jsonl").output
+    assert "has no line" in str(run("calibrate", "--labels", "empty.jsonl").exception)
     run("next", "--labels", "40", "-o", "next.jsonl")
     refused = run("calibrate", "--labels", "next.jsonl")
     assert "line 1" in str(refused.exception)
+
+
+def test_a_property_of_the_existing_labels_is_chosen(made: StoredResults) -> None:
+    """Ratings of several properties are no obstacle to a second round."""
+    run("next", "--labels", "40", "--setting", "gold", "-o", "next.jsonl")
+    fill_in(made, Path("next.jsonl"))
+    rows = [json.loads(line) for line in Path("next.jsonl").read_text().splitlines()]
+    Path("both.jsonl").write_text(
+        "\n".join(json.dumps(row) for row in [*rows, {**rows[0], "property": "fluency"}])
+    )
+
+    again = ("next", "--labels", "20", "--setting", "gold", "--have", "both.jsonl")
+    assert "choose with --property" in str(run(*again).exception)
+    chosen = run(*again, "--property", "Match")
+    assert {json.loads(line)["round"] for line in chosen.output.splitlines()} == {2}

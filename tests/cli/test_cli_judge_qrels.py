@@ -74,7 +74,7 @@ def test_grades_are_kept_marked_and_told(data: Path) -> None:
 
 def test_what_cannot_be_graded_is_told_before_anything_is_asked(data: Path) -> None:
     """A judge that grades nothing from 0 to 3, a file that exists, data without pairs."""
-    with pytest.raises(ConfigError, match="does not grade passages from 0 to 3"):
+    with pytest.raises(ConfigError, match="needs a judge that grades passages from 0 to 3"):
         qrels(data, "--judge", "idk")
     (data.parent / "run.trec").write_text("q9 Q0 p1 1 2.0 t\n")
     with pytest.raises(DatasetError, match="there is nothing to grade"):

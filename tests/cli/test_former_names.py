@@ -27,6 +27,7 @@ OPTIONS = [
     ("judge check equivalence", "--on=folder", "--data=folder"),
     ("judge check equivalence --data folder", "--attack", "--prompt-injection"),
     ("judge check equivalence --data folder", "--rating=x", "--property=x"),
+    ("judge probe equivalence --data folder", "--rating=x", "--property=x"),
     ("judge correlate", "--on=folder", "--data=folder"),
     ("judge correlate", "--rating=x", "--property=x"),
     ("judge correlate", "--svg=a.svg", "--chart=a.svg"),

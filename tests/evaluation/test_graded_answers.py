@@ -84,7 +84,7 @@ def test_labels_of_mtrag(shared_data: Callable[[str], Path]) -> None:
     found = answer_groups(items, ["answerability", "system"])
 
     assert {value: len(places) for value, places in found["answerability"].items()} == {
-        "ANSWERABLE": 405, "PARTIAL": 45, "UNANSWERABLE": 21, "CONVERSATIONAL": 6,
+        "answerable": 405, "partial": 45, "unanswerable": 21, "conversational": 6,
     }  # fmt: skip
     for groups in found.values():
         assert sorted(place for places in groups.values() for place in places) == [*range(477)]

@@ -14,11 +14,11 @@ from tests.fakes.scripted_verdicts import ScriptedVerdicts, chance
 
 from ragstone.calls.types import Failure
 from ragstone.cli.judge import command
-from ragstone.components.judges.verdict import Item
+from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError, DatasetError, RagstoneError
 from ragstone.evaluation.human_grades import HumanSet, Labelled, read_human_set
-from ragstone.evaluation.judge_check import JudgeCheck, check_judge
+from ragstone.evaluation.judge_check import JudgeCheck, check_judge, check_verdicts
 from ragstone.evaluation.judge_check_text import check_document, check_text
 from ragstone.statistics.judge_quality import Columns, quality, uses
 from ragstone.statistics.prediction_powered import calibrated_mean
@@ -255,3 +255,28 @@ def test_a_failed_call_does_not_count_for_the_judge() -> None:
 
     assert (found.calls_failed, found.quality.parsed.n, found.quality.parsed.value) == (1, 59, 1.0)
     assert "1 with failed calls" in check_text(found)
+
+
+def test_groups_have_one_measure_and_name_it() -> None:
+    """Kappa of the whole may leave out answers without a label, agreement by group does not."""
+    words = {0.0: "no", 0.5: "", 1.0: "yes"}
+    graded = [(n, (0.0, 1.0, 0.5)[n % 3]) for n in range(60)]
+    items = tuple(
+        Labelled(Item(Query(str(n), "Where?", ("here",)), "there"), value, words[value])
+        for n, value in graded
+    )
+    verdicts = [Verdict(str(n), float(v > 0), "yes" if v else "no") for n, v in graded]
+
+    partly = check_verdicts("judge", HumanSet("x", items, "idk", "?", {}), verdicts, by=["length"])
+    kept = [n for n, value in graded if words[value]]
+    whole = check_verdicts(
+        "judge",
+        HumanSet("x", tuple(items[n] for n in kept), "idk", "?", {}),
+        [verdicts[n] for n in kept],
+        by=["length"],
+    )
+
+    assert partly.quality.kappa is not None
+    assert (partly.group_measure, whole.group_measure) == ("spearman", "kappa")
+    assert "by label (rank correlation)" in check_text(partly)
+    assert "by label (kappa)" in check_text(whole)

@@ -112,7 +112,7 @@ def test_only_wrong_answers_are_probed() -> None:
 
     assert given.items == (item,)
     assert given.left_out == {"people do not call them wrong": 1, "the answer is empty": 2}
-    assert given.sample(5, 0) is given
+    assert given.sample(5, 0) == given
     assert len(answers().sample(7, 1).items) == len(answers().sample(7, 1).clusters) == 7
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from tests.fakes.made_results import made_results
 
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric
 from ragstone.evaluation.human_grades import human_set
-from ragstone.results.calibrate import calibrate, labels_of
-from ragstone.results.label_probabilities import Inclusion
+from ragstone.results.calibrate import calibrate, inclusions_of, labels_of
 from ragstone.results.rated_trials import read_labels
 from ragstone.results.reader import StoredResults
 
@@ -172,3 +172,21 @@ def test_probabilities_weight_the_labels(tmp_path: Path) -> None:
     pairs = [(a.calibrated, b.calibrated) for a, b in zip(plain, weighted, strict=True)]
     assert all(b.human_mean > a.human_mean for a, b in pairs if a and b)
     assert any(a and b for a, b in pairs)
+
+
+def test_how_answers_were_drawn_comes_with_their_labels(tmp_path: Path) -> None:
+    """Answers without a probability are a random sample."""
+    results = made_results(tmp_path / "store", queries=12)
+    (tmp_path / "labels.jsonl").write_text(
+        "\n".join(
+            json.dumps({"query_id": query, "system": "bm25 + small", "setting": "gold", **more})
+            for query, more in (
+                ("q001", {"value": 1}),
+                ("q002", {"value": 0, "inclusion_probability": 0.25, "round": 2}),
+            )
+        )
+    )
+
+    graded = human_set(read_labels(results, tmp_path / "labels.jsonl"))
+
+    assert inclusions_of(graded) == {("bm25 + small", "gold"): {"q002": Inclusion(0.25, 2)}}

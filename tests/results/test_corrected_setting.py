@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from tests.fakes.made_results import made_results
 
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.results.corrected_setting import CorrectedSetting
-from ragstone.results.label_probabilities import Inclusion
 
 
 def test_columns_follow_the_queries(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.fakes.made_results import made_results
 
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.errors import ConfigError, UnknownMetric
 from ragstone.results.calibrate import calibrate
-from ragstone.results.label_probabilities import Inclusion
 from ragstone.results.next_labels import LabelPlan, next_labels
 from ragstone.results.reader import StoredResults
 

@@ -120,3 +120,12 @@ def test_no_verdict_at_all_gives_empty_groups() -> None:
         None,
         False,
     )
+
+
+def test_equal_agreement_has_no_difference() -> None:
+    """The last bits of two perfect correlations are no difference to test."""
+    people = np.random.default_rng(0).random(120).tolist()
+    groups = {"half": {"a": list(range(50)), "b": list(range(50, 120))}}
+
+    for one in agreement_by_group(people, people, groups, bootstrap=FEW):
+        assert (one.agreement.value, one.difference, one.p, one.worse) == (1.0, 0.0, 1.0, False)

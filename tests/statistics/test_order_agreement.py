@@ -118,3 +118,17 @@ def test_systems_with_answers_to_different_queries_are_compared_by_run_alone() -
     assert found is not None
     assert found.by_run["kendall"].value == 1
     assert (found.by_query["kendall"].mean, found.by_query["kendall"].not_applicable) == (None, 40)
+
+
+def test_equal_gaps_of_few_clusters_are_no_test() -> None:
+    """Two queries without any spread show nothing; of twelve, all with one sign do."""
+
+    def found(queries: int) -> tuple[tuple[str, str], ...]:
+        ids = [n for n in range(queries) for _ in "ab"]
+        answers = RatedAnswers(["a", "b"] * queries, ids, ids)
+        agreement = order_agreement([1, 0] * queries, [0, 1] * queries, answers, resamples=100)
+        assert agreement is not None
+        return agreement.reversed
+
+    assert found(2) == ()
+    assert found(12) == (("a", "b"),)

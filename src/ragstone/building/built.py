@@ -51,12 +51,12 @@ class Built:
         }
 
 
-def check_target(folder: Path) -> None:
-    """Raise `DatasetError` if a folder has files but is not a built benchmark."""
+def check_target(folder: Path, own: str = BUILD, what: str = "built benchmark") -> None:
+    """Raise `DatasetError` if a folder has files, but neither its `own` file nor kept replies."""
     foreign = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    if foreign and not {BUILD, CALLS} & set(foreign):
+    if foreign and not {own, CALLS} & set(foreign):
         raise DatasetError(
-            f"{folder} has {foreign[0]} and is not a built benchmark; choose an empty folder",
+            f"{folder} has {foreign[0]} and is not a {what}; choose an empty folder",
             path=folder,
         )
 

@@ -1,4 +1,4 @@
-"""Controls: passages with known labels, which a support judge must tell apart before it labels.
+"""Controls: passages with known labels, which a support judge must distinguish before it labels.
 
 A judge that calls every passage supporting, or none, gives a benchmark of noise. Half of the
 controls state the gold answer; the others are passages of another article without it.

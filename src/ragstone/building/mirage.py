@@ -211,8 +211,8 @@ class MirageBuilder:
         names the article.
 
         Raises:
-            ConfigError: no query names its article, or the judge cannot tell supporting passages
-                from foreign ones.
+            ConfigError: no query names its article, or the judge does not distinguish supporting
+                passages from foreign ones.
         """
         found = self.funnel.keep(
             "chunks",

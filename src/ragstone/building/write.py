@@ -7,6 +7,7 @@ from typing import Final
 
 import orjson
 
+from ragstone.building.built import check_target
 from ragstone.building.generate import Generated
 from ragstone.core.atomic_files import atomic_files
 from ragstone.core.schemas import queries_to_table
@@ -18,7 +19,6 @@ from ragstone.errors import DatasetError
 
 ITEMS: Final = "items.jsonl"
 SUMMARY: Final = "summary.json"
-CALLS: Final = "calls.sqlite"
 
 
 def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
@@ -32,11 +32,7 @@ def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
 
 def check_folder(folder: Path) -> None:
     """Raise `DatasetError` if a folder has files but is not a generated test set."""
-    foreign = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
-    if foreign and not {ITEMS, CALLS} & set(foreign):
-        raise DatasetError(
-            f"{folder} has {foreign[0]} and is not a generated test set; choose an empty folder"
-        )
+    check_target(folder, ITEMS, "generated test set")
 
 
 def write_generated(made: Generated, corpus: Corpus, folder: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.model_calls import open_services
 from ragstone.cli.options import FILE, POSITIVE, print_result, together
 from ragstone.core.tables import TextTable
 
@@ -30,21 +31,13 @@ class Spending:
     @contextmanager
     def services(self, folder: Path) -> Iterator[Services]:
         """Yield the way to the models, with progress; replies are kept in the folder."""
-        from ragstone.building.built import CALLS
-        from ragstone.calls.client import Calls
         from ragstone.calls.prices import Budget, Prices
-        from ragstone.cli.progress_bars import open_bar
-        from ragstone.core.progress import shown_by
-        from ragstone.protocols import Services
 
         table = Prices.read(self.prices) if self.prices else Prices()
         limited = self.max_calls is not None or self.budget is not None
         budget = Budget(self.budget, table, max_calls=self.max_calls) if limited else None
-        with (
-            Calls.at(folder / CALLS, prices=table, budget=budget) as calls,
-            shown_by(open_bar),
-        ):
-            yield Services(calls=calls)
+        with open_services(folder, prices=table, budget=budget) as services:
+            yield services
 
 
 _OPTIONS = together(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli import options as cli
+from ragstone.cli.model_calls import open_services
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 
@@ -118,12 +119,9 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     from ragstone.building.generate import GenerationPlan, generate
     from ragstone.building.labels import Labeller
     from ragstone.building.prompts import load_prompts
-    from ragstone.building.write import CALLS
-    from ragstone.calls.client import Calls
     from ragstone.components.judges.critiques import Critiques
     from ragstone.components.llm import resolve_llm
     from ragstone.data.load import load_dataset
-    from ragstone.protocols import Services
 
     plan = GenerationPlan(
         **{f.name: options[f.name] for f in fields(GenerationPlan) if f.name in options}
@@ -141,8 +139,8 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     critics = Critiques(**judging) if options["critiques"] or plan.thresholds else None
     model = resolve_llm(options["model"], where="--model")
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
-    with Calls.at(target / CALLS) as calls:
-        writer = QueryWriter(model, Services(calls=calls), prompts, options["max_tokens"])
+    with open_services(target) as services:
+        writer = QueryWriter(model, services, prompts, options["max_tokens"])
         return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
 
 

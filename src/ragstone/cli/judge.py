@@ -24,13 +24,14 @@ from ragstone.cli.judge_labels import (
 from ragstone.cli.judge_next import command as next_labels
 from ragstone.cli.judge_probe import command as probe
 from ragstone.cli.judge_qrels import command as qrels
+from ragstone.cli.model_calls import store_option
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, load_results
 
 if TYPE_CHECKING:
     from ragstone.evaluation.human_grades import HumanSet
 
 _RATED = ("language", "rating", "scale", "combine")
-"""Options that say which ratings are read, and how."""
+"""Options of the ratings that are read, and of their values."""
 
 
 @click.group("judge", commands=[probe, compare, correlate, calibrate, next_labels, battle, qrels])
@@ -113,7 +114,7 @@ def command() -> None:
 )
 @click.option("--language", help="Language of truthfulqa's file in a folder: en or es.")
 @rating_options
-@click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies.")
+@store_option
 @json_option
 def check(
     *,

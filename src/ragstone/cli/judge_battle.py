@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ragstone.cli.model_calls import open_services, store_option
 from ragstone.cli.options import FILE, POSITIVE, json_option, load_results, print_result
+from ragstone.cli.read_judge import judge_of_kind
 from ragstone.core.tables import TextTable
 from ragstone.results.wording import interval_text
 
@@ -42,7 +44,7 @@ _VIRTUAL: Final = (
 @click.option("--property", "rated", help="Only the ratings of this property.")
 @click.option("--plan", is_flag=True, help="Show the number of battles and calls, and make none.")
 @click.option("--seed", default=0, help="Seed of the drawn pairs and of the intervals.")
-@click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies.")
+@store_option
 @json_option
 def command(
     *,
@@ -67,6 +69,7 @@ def command(
       ragstone judge battle exp.yaml --setting "retrieved(3)" --battles 3 --json
       ragstone judge battle pairs.jsonl --property preference
     """
+    from ragstone.components.judges.pairwise import Pairwise
     from ragstone.statistics.bradley_terry import RESAMPLES, bradley_terry
     from ragstone.statistics.resampling import Bootstrap
 
@@ -78,7 +81,7 @@ def command(
             lambda: "\n\n".join(_text(name, one) for name, one in found.items()),
         )
         return
-    judge = _judge(spec)
+    judge = judge_of_kind(spec, Pairwise, "compares two answers", "pairwise(model=local)")
     chosen = _pairings(source, setting, per_query, seed)
     if plan:
         _print_plan(chosen, judge)
@@ -113,21 +116,6 @@ def _rated(path: Path, rated: str | None, bootstrap: Bootstrap) -> dict[str, Bra
             path=path,
         )
     return {name: bradley_terry(battles, bootstrap) for name, battles in found.items()}
-
-
-def _judge(spec: str) -> Pairwise:
-    from ragstone.components.judges.pairwise import Pairwise
-    from ragstone.core.registry import create
-    from ragstone.errors import ConfigError
-
-    judge = create("judges", spec, where="--judge", folder=Path())
-    if not isinstance(judge, Pairwise):
-        raise ConfigError(
-            f"the judge {spec!r} grades one answer; a battle needs one that compares two, such as "
-            "--judge 'pairwise(model=local)'",
-            value=spec,
-        )
-    return judge
 
 
 def _pairings(
@@ -166,14 +154,9 @@ def _print_plan(chosen: Mapping[str, list[Pairing]], judge: Pairwise) -> None:
 def _fought(
     chosen: Mapping[str, list[Pairing]], judge: Pairwise, store: Path
 ) -> dict[str, Outcomes]:
-    from ragstone.calls.client import Calls
-    from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.progress import shown_by
     from ragstone.evaluation.battles import fight
-    from ragstone.protocols import Services
 
-    with Calls.at(store / "calls.sqlite") as calls, shown_by(open_bar):
-        services = Services(calls=calls)
+    with open_services(store) as services:
         judge.check(services)
         return {name: fight(found, judge, services) for name, found in chosen.items()}
 

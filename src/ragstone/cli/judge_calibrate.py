@@ -54,16 +54,15 @@ def command(
       ragstone judge calibrate experiment.yaml --metric RB_llm --labels ratings.jsonl --scale 1-5
       ragstone judge calibrate experiment.yaml --metric RL_F --labels labels.jsonl --by kind
     """
-    from ragstone.results.calibrate import calibrate, labels_of
-    from ragstone.results.label_probabilities import read_inclusions
+    from ragstone.results.calibrate import calibrate, inclusions_of, labels_of
 
     results = load_results(experiment, overrides)
-    given = {key: value for key, value in options.items() if value}
+    graded = labelled_answers(results, labels, **options)
     trials = calibrate(
         results,
         metric,
-        labels_of(labelled_answers(results, labels, **given)),
-        inclusions=read_inclusions(labels),
+        labels_of(graded),
+        inclusions=inclusions_of(graded),
         baseline=baseline,
         by=by,
     )

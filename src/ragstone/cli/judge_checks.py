@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.cli.model_calls import open_services
 from ragstone.cli.options import print_result
 from ragstone.cli.read_judge import read_judges
 
@@ -87,15 +88,9 @@ def _stored(data: HumanSet, asked: CheckRequest) -> list[_Checked]:
 
 
 def _judged(data: HumanSet, asked: CheckRequest) -> list[_Checked]:
-    from ragstone.calls.client import Calls
-    from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.progress import shown_by
-    from ragstone.protocols import Services
-
     judges = list(_judges(asked))
     prices = _prices(asked)
-    with Calls.at(asked.store / "calls.sqlite") as calls, shown_by(open_bar):
-        services = Services(calls=calls)
+    with open_services(asked.store) as services:
         return [
             _check(judge, structured, data, asked, services=services, prices=prices)
             for judge, structured in judges

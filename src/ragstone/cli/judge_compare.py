@@ -79,18 +79,12 @@ def judged_columns(
                 raise ConfigError(f"--{option}: {results.name} has no {option} {name!r}{hint}")
     if not chosen:
         raise ConfigError(f"{results.name} has no judges; name metrics to compare with --metric")
-    rows = [
-        (trial, query_id)
-        for trial in results.trials
-        if not settings or trial.setting in settings
-        for query_id in trial.predictions
-    ]
+    trials = [one for one in results.trials if not settings or one.setting in settings]
     columns = []
     for name in dict.fromkeys(chosen):
-        scores = [trial.scores.get(name, {}).get(query_id) for trial, query_id in rows]
-        values = [None if score is None else score.value for score in scores]
+        values = [value for one in trials for value in one.values_of(name, one.predictions)]
         higher = kinds[name].direction != "lower"
         columns.append(JudgedColumn(name, values, words_of(values), higher))
-    ids = [query_id for _, query_id in rows]
-    systems = [f"{trial.system}, {trial.setting}" for trial, _ in rows]
+    ids = [query_id for one in trials for query_id in one.predictions]
+    systems = [f"{one.system}, {one.setting}" for one in trials for _ in one.predictions]
     return columns, RatedAnswers(systems, ids, [results.clusters[one] for one in ids])

@@ -127,9 +127,9 @@ def _graded(
 ) -> HumanSet:
     from ragstone.evaluation.human_grades import read_human_set
 
-    given = {key: value for key, value in options.items() if value}
     if experiment and labels:
-        return labelled_answers(cli.load_results(experiment, ()), labels, **given)
+        return labelled_answers(cli.load_results(experiment, ()), labels, **options)
+    given = {key: value for key, value in options.items() if value}
     return read_human_set(data or "", **given)
 
 
@@ -163,7 +163,6 @@ def _of_run(experiment: Path, against: str, by: str | None) -> CorrelatedColumns
             labels = results.queries[query_id].labels
             groups.append(trial.system if by == "system" else str(labels.get(by or "")))
             clusters.append(results.clusters[query_id])
-            for name, column in columns.items():
-                score = trial.scores.get(name, {}).get(query_id)
-                column.append(None if score is None else score.value)
+        for name, column in columns.items():
+            column.extend(trial.values_of(name, trial.predictions))
     return CorrelatedColumns(columns, {against: columns.pop(against)}, groups, clusters)

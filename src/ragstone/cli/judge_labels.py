@@ -48,7 +48,7 @@ FORMER_RATING: Final = {"--rating": "--property"}
 def labelled_answers(results: Results, labels: Path, **options: Any) -> HumanSet:
     """Return the rated answers of an experiment; what was left out is printed to stderr.
 
-    `options` are those of `human_set`.
+    `options` are those of `human_set`; those that are empty are left out.
     """
     from ragstone.evaluation.human_grades import human_set
     from ragstone.results.rated_trials import read_labels
@@ -62,7 +62,7 @@ def labelled_answers(results: Results, labels: Path, **options: Any) -> HumanSet
     ):
         if count:
             click.echo(f"note: {what} are left out: {count:,}", err=True)
-    return human_set(rated, **options)
+    return human_set(rated, **{name: value for name, value in options.items() if value})
 
 
 def judge_source(config: str, name: str | None) -> tuple[str, str | None]:

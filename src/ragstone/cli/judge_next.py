@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.judge_labels import labelled_answers, rating_options
 from ragstone.cli.options import (
     FILE,
     POSITIVE,
@@ -18,6 +19,9 @@ from ragstone.cli.options import (
     wants_json,
     write_json_lines,
 )
+
+if TYPE_CHECKING:
+    from ragstone.data.readers.rating_scales import RatingScale
 
 
 @click.command("next")
@@ -35,6 +39,7 @@ from ragstone.cli.options import (
     metavar="FILE",
     help="File to write, with one rating to fill in per line (default: standard output).",
 )
+@rating_options
 @seed_option
 @json_option
 def command(
@@ -44,6 +49,9 @@ def command(
     metric: str,
     have: Path | None,
     output: Path | None,
+    rating: str | None,
+    scale: RatingScale | None,
+    combine: str,
     **options: Any,
 ) -> None:
     """Propose the answers whose labels narrow the differences of systems most.
@@ -60,17 +68,17 @@ def command(
     """
     import orjson
 
-    from ragstone.cli.judge_labels import labelled_answers
-    from ragstone.results.calibrate import labels_of
-    from ragstone.results.label_probabilities import read_inclusions
+    from ragstone.results.calibrate import inclusions_of, labels_of
     from ragstone.results.next_labels import next_labels
 
     results = load_results(experiment, overrides)
+    given = {"rating": rating, "scale": scale, "combine": combine}
+    graded = labelled_answers(results, have, **given) if have else None
     plan = next_labels(
         results,
         metric,
-        labels=labels_of(labelled_answers(results, have)) if have else None,
-        inclusions=read_inclusions(have) if have else None,
+        labels=labels_of(graded) if graded else None,
+        inclusions=inclusions_of(graded) if graded else None,
         **options,
     )
     lines = [one.line(metric) for one in plan.proposals]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import FILE, together
+from ragstone.cli.model_calls import open_services, store_option
+from ragstone.cli.options import together
 
 if TYPE_CHECKING:
     from ragstone.protocols import Judge, Services
@@ -78,13 +79,8 @@ class JudgeModel:
         if not judges:
             yield None
             return
-        from ragstone.calls.client import Calls
-        from ragstone.cli.progress_bars import open_bar
-        from ragstone.core.progress import shown_by
-        from ragstone.protocols import Services
-
-        with Calls.at(self.store / "calls.sqlite") as calls, shown_by(open_bar):
-            yield Services(calls=calls)
+        with open_services(self.store) as services:
+            yield services
 
 
 _OPTIONS = together(
@@ -94,9 +90,7 @@ _OPTIONS = together(
         help="Model of the judges: URL#MODEL of an OpenAI-compatible server, or a generator spec.",
     ),
     click.option("--api-key-env", default="", help="Environment variable with the key for URL."),
-    click.option(
-        "--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies."
-    ),
+    store_option,
 )
 
 

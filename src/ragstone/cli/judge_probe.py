@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.options import FILE, POSITIVE, json_option, load_results, print_result
+from ragstone.cli.judge_labels import FORMER_RATING
+from ragstone.cli.model_calls import open_services
+from ragstone.cli.options import (
+    FILE,
+    POSITIVE,
+    AliasCommand,
+    json_option,
+    load_results,
+    print_result,
+)
 from ragstone.cli.read_judge import read_judge
 
 if TYPE_CHECKING:
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 _DEFAULT_STORE: Final = Path(".ragstone")
 
 
-@click.command("probe")
+@click.command("probe", cls=AliasCommand, former=FORMER_RATING)
 @click.argument("config", metavar="CONFIG")
 @click.option(
     "--data",
@@ -32,7 +41,7 @@ _DEFAULT_STORE: Final = Path(".ragstone")
 @click.option("--seed", default=0, help="Seed of the random sample.")
 @click.option("--plan", is_flag=True, help="Print the maximum number of calls, and make none.")
 @click.option("--language", help="Language of truthfulqa: en or es.")
-@click.option("--rating", help="Rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--property", "rating", help="Rated property, such as faithfulness.")
 @click.option(
     "--store",
     type=FILE,
@@ -64,16 +73,12 @@ def command(
       ragstone judge probe equivalence --data ../truthfulqa --limit 30
       ragstone judge probe exp.yaml --data ../truthfulqa --only long --only hedged
     """
-    from ragstone.calls.client import Calls
     from ragstone.calls.identity import digest_folder
-    from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.progress import shown_by
     from ragstone.core.store import Store
     from ragstone.evaluation.judge_probe import most_calls, probe_judge
     from ragstone.evaluation.judge_probe_text import probe_text
     from ragstone.evaluation.kept_probes import keep_probes
     from ragstone.evaluation.probes import chosen_probes
-    from ragstone.protocols import Services
 
     wanted = chosen_probes(probes)
     place = Store(store or _store_of(config, data))
@@ -85,12 +90,11 @@ def command(
         document = _plan_document(judge, given, wanted, calls_at_most)
         print_result(lambda: document, lambda: _plan_text(document))
         return
-    with Calls.at(place.call_log) as calls, shown_by(open_bar):
-        services = Services(calls=calls)
+    with open_services(place.root) as services:
         judge.check(services)
         click.echo(f"at most {calls_at_most:,} calls; kept replies are not repeated", err=True)
         found = probe_judge(judge, given, wanted, services)
-        asked = calls.usage.asked
+        asked = services.calls.usage.asked
     keep_probes(place, judge, found, {"limit": limit, "seed": seed, **options})
     print_result(
         lambda: {**found.to_dict(), "calls": asked, "store": str(place.root)},

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.model_calls import open_services, store_option
 from ragstone.cli.options import FILE, POSITIVE, json_option, print_result
+from ragstone.cli.read_judge import judge_of_kind
 
 if TYPE_CHECKING:
     from ragstone.building.qrels import MadeQrels
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many queries.")
 @click.option("--seed", default=0, help="Seed of the random sample.")
 @click.option("--plan", is_flag=True, help="Show the number of pairs and calls, and make none.")
-@click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies.")
+@store_option
 @json_option
 def command(
     *,
@@ -64,11 +66,12 @@ def command(
       ragstone judge qrels my-data -o again.tsv --judge "umbrela(model=chat(model=my-model))"
     """
     from ragstone.building.qrels import check_new_file, pairs_to_grade, write_machine_qrels
+    from ragstone.components.judges.umbrela import Umbrela
     from ragstone.data.load import load_dataset
     from ragstone.data.readers.trec import read_run
 
     check_new_file(output)
-    judge = _judge(spec)
+    judge = judge_of_kind(spec, Umbrela, "grades passages from 0 to 3", "umbrela(model=local)")
     dataset = load_dataset(source)
     chosen = dataset.sample(limit, seed) if limit else dataset
     pairs = pairs_to_grade(chosen, [read_run(path) for path in runs], depth)
@@ -89,32 +92,12 @@ def command(
     print_result(lambda: document, lambda: _text(made, files))
 
 
-def _judge(spec: str) -> Umbrela:
-    from ragstone.components.judges.umbrela import Umbrela
-    from ragstone.core.registry import create
-    from ragstone.errors import ConfigError
-
-    judge = create("judges", spec, where="--judge", folder=Path())
-    if not isinstance(judge, Umbrela):
-        raise ConfigError(
-            f"the judge {spec!r} does not grade passages from 0 to 3; use umbrela, such as "
-            "--judge 'umbrela(model=local)'",
-            value=spec,
-        )
-    return judge
-
-
 def _graded(
     dataset: Dataset, pairs: list[tuple[str, str]], judge: Umbrela, store: Path
 ) -> MadeQrels:
     from ragstone.building.qrels import grade_pairs
-    from ragstone.calls.client import Calls
-    from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.progress import shown_by
-    from ragstone.protocols import Services
 
-    with Calls.at(store / "calls.sqlite") as calls, shown_by(open_bar):
-        services = Services(calls=calls)
+    with open_services(store) as services:
         judge.check(services)
         return grade_pairs(dataset, pairs, judge, services)
 

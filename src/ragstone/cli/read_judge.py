@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from ragstone.protocols import Judge
+
+J = TypeVar("J", bound="Judge")
 
 
 def read_judge(config: str, name: str | None, forced: Mapping[str, Any]) -> Judge:
@@ -57,6 +59,21 @@ def read_judges(config: str, name: str | None, forced: Mapping[str, Any]) -> lis
         )
     folder = path.parent if is_file else None
     return [_created(spec, forced, config, folder) for spec in chosen]
+
+
+def judge_of_kind(spec: str, kind: type[J], does: str, example: str) -> J:
+    """Return the judge of `--judge`; raise `ConfigError` with an example if it is another kind."""
+    from ragstone.core.registry import create
+    from ragstone.errors import ConfigError
+
+    judge = create("judges", spec, where="--judge", folder=Path())
+    if not isinstance(judge, kind):
+        raise ConfigError(
+            f"the command needs a judge that {does}, which {spec!r} is not; use one such as "
+            f"--judge '{example}'",
+            value=spec,
+        )
+    return judge
 
 
 def _created(spec: Any, forced: Mapping[str, Any], where: str, folder: Path | None) -> Judge:

@@ -45,7 +45,7 @@ class DataSource:
     digests: Mapping[str, str] = field(default_factory=dict)
     """File -> SHA-256, if the reader read some files of a folder only."""
     machine_qrels: str = ""
-    """Sentence that says which model made the qrels; "" if they have no mark of a model."""
+    """Sentence with the model that made the qrels; "" if they have no mark of a model."""
 
     def facts(self) -> dict[str, Any]:
         """Return plain data without a path: the names of the files, with their SHA-256."""

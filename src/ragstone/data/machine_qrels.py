@@ -1,4 +1,4 @@
-"""The mark of machine-made qrels: a file beside them that says which model made them.
+"""The mark of machine-made qrels: a file beside them with the model that made them.
 
 `qrels.tsv.made-by.json` is the mark of `qrels.tsv`. It has the judge, its models, the digest of its
 prompt, the date, the number of pairs, and the SHA-256 of the qrels.
@@ -66,7 +66,7 @@ def mark_path(qrels: Path) -> Path:
 
 
 def machine_made(qrels: Path) -> str:
-    """Return the sentence that says that a file of qrels is machine-made; "" if it has no mark.
+    """Return the note on a file of machine-made qrels, with its model; "" if it has no mark.
 
     Raises:
         DatasetError: the mark is malformed.

@@ -26,9 +26,8 @@ from ragstone.statistics.corrected_difference import (
     all_differences,
     corrected_ranks,
 )
-from ragstone.statistics.prediction_powered import Calibrated, calibrated
+from ragstone.statistics.prediction_powered import Calibrated
 from ragstone.statistics.ranks import Place
-from ragstone.statistics.summary import UNIT
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,10 @@ def corrected_rankings(
         for name, run in runs.items()
     }
     names = None if clusters is None else [clusters.get(q, ("", q)) for q in judge]
-    means = {name: _mean(one, names) for name, one in graded.items()}
+    means = {name: one.mean(names) for name, one in graded.items()}
     kept = {name: one.mean for name, one in means.items() if isinstance(one, Calibrated)}
     best = (min if lower else max)(kept, key=kept.__getitem__) if kept else next(iter(runs))
-    last = baseline or best
-    ordered = {**{n: one for n, one in graded.items() if n != last}, last: graded[last]}
-    differences = adjusted(all_differences(ordered, clusters=names))
+    differences = adjusted(all_differences(graded, baseline or best, clusters=names))
     ranks = corrected_ranks(differences, kept, lower_is_better=lower)
     partly = len(common) - len(whole)
     return CorrectedRankings(metric, means, tuple(differences), ranks, len(whole), partly)
@@ -113,11 +110,3 @@ def _values(metric: str, qrels: Qrels, run: Run, every: Qrels) -> Floats:
         if score is not None and score.status != "not_applicable":
             found[place] = score.value or 0.0
     return found
-
-
-def _mean(one: GradedSystem, clusters: list[Hashable] | None) -> Calibrated | str:
-    try:
-        items = one.items(clusters, None)
-    except DatasetError as error:
-        return str(error)
-    return calibrated(items, bounds=UNIT, left_out=int((~one.judged).sum()))

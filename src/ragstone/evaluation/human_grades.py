@@ -12,7 +12,7 @@ from ragstone.components.judges.verdict import Item
 from ragstone.data.readers.rated_layouts import read_rated
 from ragstone.data.readers.rated_set import RatedSet, RatedText
 from ragstone.data.readers.rating_scales import RatingScale
-from ragstone.data.readers.ratings import HumanRating, RatedItem
+from ragstone.data.readers.ratings import HumanRating, Inclusion, RatedItem
 from ragstone.errors import DatasetError
 
 Combined: TypeAlias = Literal["mean", "median"]
@@ -40,6 +40,13 @@ class Labelled:
     """The system that answered."""
     cluster: str = ""
     """Items that depend on each other: answers to one question, turns of one conversation."""
+    inclusion: Inclusion | None = None
+    """How the item was drawn; None for a random sample."""
+
+    @property
+    def group(self) -> str:
+        """The cluster, else the query."""
+        return self.cluster or self.item.item_id
 
 
 @dataclass(frozen=True)
@@ -58,12 +65,7 @@ class HumanSet:
 
     def sample(self, limit: int, seed: int) -> HumanSet:
         """Return a random sample of at most `limit` items."""
-        import numpy as np
-
-        if limit >= len(self.items):
-            return self
-        drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
-        return self._at(drawn)
+        return self._at(sampled_places(len(self.items), limit, seed))
 
     def answered(self) -> HumanSet:
         """Return the items that have an answer: no judge can grade a system's failure."""
@@ -76,6 +78,13 @@ class HumanSet:
             values={name: tuple(column[i] for i in places) for name, column in self.values.items()},
             rated=tuple(self.rated[i] for i in places) if self.rated else (),
         )
+
+
+def sampled_places(size: int, limit: int, seed: int) -> list[int]:
+    """Return the places of a random sample of at most `limit` of `size` items, in order."""
+    import numpy as np
+
+    return sorted(np.random.default_rng(seed).permutation(size)[:limit].tolist())
 
 
 def read_human_set(
@@ -140,7 +149,8 @@ def human_set(
         system = f"{item.system} / {item.against}" if item.against else item.system
         cluster = rated.clusters.get(item.query_id, item.query_id)
         judged = _item(rated.texts[item])
-        items.append(Labelled(judged, value, label, raters, system, cluster))
+        drawn = next((one.inclusion for one in ratings if one.inclusion), None)
+        items.append(Labelled(judged, value, label, raters, system, cluster, drawn))
     return HumanSet(
         rated.name,
         tuple(items),

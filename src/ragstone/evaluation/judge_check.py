@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
 from ragstone.components.judges.verdict import Cost, Verdict, verdicts_of
@@ -24,6 +24,7 @@ from ragstone.statistics.resampling import Bootstrap
 _SAME: Final = 1e-9
 _RESAMPLES: Final = 2_000
 _FIRST: Final = "pairwise:first"
+GroupMeasure: TypeAlias = Literal["kappa", "spearman"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class JudgeCheck:
     """The judge's order of the systems against people's; None with fewer than two systems."""
     groups: tuple[GroupAgreement, ...]
     """Agreement with people by label."""
+    group_measure: GroupMeasure
+    """kappa if every verdict and its grade are among the same words."""
     cost: Cost
     verdicts: tuple[Verdict, ...]
     words: tuple[tuple[str, str], ...] = ()
@@ -142,10 +145,10 @@ def check_verdicts(
     places = [
         place
         for place, verdict in enumerate(verdicts)
-        if verdict.asked and verdict.status != "not_applicable" and not _lost(verdict)
+        if verdict.asked and verdict.status != "not_applicable" and not verdict.lost
     ]
     asked = [(data.items[place], verdicts[place]) for place in places]
-    lost = sum(map(_lost, verdicts))
+    lost = sum(verdict.lost for verdict in verdicts)
     if not asked:
         reason = verdicts[0].reason if verdicts else "the set is empty"
         raise ConfigError(
@@ -176,6 +179,7 @@ def check_verdicts(
         uses=tuple(uses(found, repeatable, order.reversed if order else ())),
         leaderboard=order,
         groups=tuple(_groups(data, columns, places, by, seed)),
+        group_measure="kappa" if _in_words(columns) else "spearman",
         cost=sum((verdict.cost for verdict in judged), Cost()),
         verdicts=tuple(verdicts),
         words=tuple(_spread(columns.labels, places, len(verdicts))),
@@ -191,17 +195,22 @@ def _groups(
         label: {value: [order[p] for p in own if p in order] for value, own in values.items()}
         for label, values in answer_groups(data.items, by).items()
     }
-    scored = [
-        pair for pair, value in zip(columns.labels, columns.judge, strict=True) if value is not None
-    ]
     return agreement_by_group(
         columns.judge,
         columns.human,
         groups,
-        labels=columns.labels if scored and all(all(pair) for pair in scored) else (),
+        labels=columns.labels if _in_words(columns) else (),
         clusters=columns.clusters,
         bootstrap=Bootstrap(resamples=_RESAMPLES, seed=seed),
     )
+
+
+def _in_words(columns: Columns) -> bool:
+    """Return whether every scored item has both labels."""
+    scored = [
+        pair for pair, value in zip(columns.labels, columns.judge, strict=True) if value is not None
+    ]
+    return bool(scored) and all(map(all, scored))
 
 
 def _spread(
@@ -212,10 +221,6 @@ def _spread(
     for place, pair in zip(places, words, strict=True):
         found[place] = pair
     return found
-
-
-def _lost(verdict: Verdict) -> bool:
-    return verdict.retry and verdict.value is None and not verdict.unreadable
 
 
 def _columns(models: Sequence[str], asked: Sequence[tuple[Labelled, Verdict]]) -> Columns:
@@ -233,7 +238,7 @@ def _columns(models: Sequence[str], asked: Sequence[tuple[Labelled, Verdict]]) -
         raters=[one.raters for one, _ in asked],
         lengths=[len(one.item.answer or "") for one, _ in asked],
         own=[any(name in one.system.casefold() for name in names) for one, _ in asked],
-        clusters=[one.cluster or one.item.item_id for one, _ in asked],
+        clusters=[one.group for one, _ in asked],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -41,7 +41,7 @@ def groups_text(found: JudgeCheck) -> str:
     """Return the agreement by label as a table with what tests show; empty without labels."""
     if not found.groups:
         return ""
-    kind = "kappa" if found.quality.kappa is not None else "rank correlation"
+    kind = {"kappa": "kappa", "spearman": "rank correlation"}[found.group_measure]
     rows = [
         [
             one.label,
@@ -92,14 +92,14 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
     quality, accuracy = found.quality, found.quality.accuracy
     order = found.leaderboard.by_run["kendall"] if found.leaderboard else None
     rows = [
-        ["verdict read", _share(quality.parsed)],
-        ["  at the first reply", _share(found.read_at_once)],
+        ["verdict read", share_text(quality.parsed)],
+        ["  at the first reply", share_text(found.read_at_once)],
         *[[f"  unscored: {reason}", str(count)] for reason, count in found.unscored.items()],
-        ["same if asked again", _share(found.repeatable)],
-        ["same in both orders", _share(found.order_consistent)],
+        ["same if asked again", share_text(found.repeatable)],
+        ["same in both orders", share_text(found.order_consistent)],
         ["prefers the first place", number_text(found.first_preferred)],
-        ["right if people accept", _share(accuracy.true_yes if accuracy else None)],
-        ["right if people reject", _share(accuracy.true_no if accuracy else None)],
+        ["right if people accept", share_text(accuracy.true_yes if accuracy else None)],
+        ["right if people reject", share_text(accuracy.true_no if accuracy else None)],
         ["kappa with people", _value(quality.kappa)],
         ["rank correlation with people", _value(quality.correlation)],
         ["AUC", _value(quality.discrimination)],
@@ -123,7 +123,8 @@ def cost_text(found: JudgeCheck) -> str:
     return f"{shown}{each.seconds:.1f} s{price}"
 
 
-def _share(found: Proportion | None) -> str:
+def share_text(found: Proportion | None) -> str:
+    """Return a share with its counts and interval; empty if there is none."""
     if found is None or found.value is None:
         return ""
     return f"{found.count} of {found.n} = " + number_text(found.value, found.interval, ".1%")
@@ -140,9 +141,13 @@ def _summary(found: Summary | None) -> str:
 
 
 def number_text(
-    value: float | None, interval: tuple[float, float] | None = None, form: str = ".2f"
+    value: float | None, interval: Sequence[float] | None = None, form: str = ".2f"
 ) -> str:
-    """Return a number with its interval; empty if there is none."""
+    """Return a number with its interval; empty if there is none.
+
+    >>> number_text(0.123, (0.05, 0.19))
+    '0.12 [0.05, 0.19]'
+    """
     shown = "" if value is None else f"{value:{form}}"
     return shown + (f" [{interval[0]:{form}}, {interval[1]:{form}}]" if interval else "")
 

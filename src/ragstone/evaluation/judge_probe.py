@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ragstone.components.judges.verdict import Item, Verdict, verdicts_of
 from ragstone.errors import ConfigError
-from ragstone.evaluation.human_grades import HumanSet
+from ragstone.evaluation.human_grades import HumanSet, sampled_places
 from ragstone.evaluation.probes import Probe, criteria_of, not_applicable
 from ragstone.protocols import Judge, Services
 from ragstone.statistics.paired import paired_summary
@@ -37,13 +37,11 @@ class ProbedItems:
 
     def sample(self, limit: int | None, seed: int) -> ProbedItems:
         """Return a random sample of at most `limit` items."""
-        import numpy as np
-
-        if limit is None or limit >= len(self.items):
+        if limit is None:
             return self
-        drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
-        items, clusters = ([of[n] for n in drawn] for of in (self.items, self.clusters))
-        return replace(self, items=tuple(items), clusters=tuple(clusters))
+        drawn = sampled_places(len(self.items), limit, seed)
+        items = tuple(self.items[n] for n in drawn)
+        return replace(self, items=items, clusters=tuple(self.clusters[n] for n in drawn))
 
 
 def wrong_answers(data: HumanSet) -> ProbedItems:
@@ -51,7 +49,7 @@ def wrong_answers(data: HumanSet) -> ProbedItems:
     wrong = [one for one in data.items if one.value < _WRONG and (one.item.answer or "").strip()]
     empty = sum(one.value < _WRONG for one in data.items) - len(wrong)
     right = len(data.items) - len(wrong) - empty
-    clusters = tuple(one.cluster or one.item.item_id for one in wrong)
+    clusters = tuple(one.group for one in wrong)
     left_out = {"people do not call them wrong": right, "the answer is empty": empty}
     return ProbedItems(
         data.name,
@@ -200,14 +198,9 @@ class _Measured:
             (interval[0], interval[1]) if interval else None,
             len(pairs),
             failed=len(places) - len(pairs),
-            calls_failed=sum(_lost(x) or _lost(y) for x, y in zip(before, after, strict=True)),
+            calls_failed=sum(x.lost or y.lost for x, y in zip(before, after, strict=True)),
             silenced=sum(x is not None and y is None for x, y in zip(a, b, strict=True)),
             mean=fmean(x for x, _ in pairs) if pairs else None,
             rose=proportion(sum(below), len(below)),
             flagged=gain is not None and gain > FLAGGED,
         )
-
-
-def _lost(verdict: Verdict) -> bool:
-    """Return whether there is no verdict because a call failed."""
-    return verdict.retry and verdict.value is None and not verdict.unreadable

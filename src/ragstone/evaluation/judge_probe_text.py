@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.tables import TextTable
+from ragstone.evaluation.judge_check_text import number_text
 
 if TYPE_CHECKING:
     from ragstone.evaluation.judge_probe import JudgeProbe, ProbeResult
@@ -35,19 +36,10 @@ def probe_text(found: JudgeProbe) -> str:
     )
 
 
-def gain_text(gain: float, interval: Sequence[float] | None) -> str:
-    """Return a gain with its interval.
-
-    >>> gain_text(0.123, (0.05, 0.19))
-    '0.12 [0.05, 0.19]'
-    """
-    return f"{gain:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
-
-
 def flagged_text(flagged: Mapping[str, tuple[Mapping[str, Any], str]]) -> str:
     """Return what a judge gains by flagged probes, the largest gain first.
 
-    Of the orders in answers, and of those in passages, the largest gain stands for all.
+    Of the orders in answers, and of those in passages, only the largest gain is in the text.
 
     >>> long = {"gain": 0.123, "interval": [0.05, 0.19], "by": "long answers", "n": 40}
     >>> flagged_text({"long": (long, "truthfulqa")})
@@ -58,7 +50,7 @@ def flagged_text(flagged: Mapping[str, tuple[Mapping[str, Any], str]]) -> str:
     for name, (one, _) in ordered:
         kinds.setdefault(name.partition("-")[0], one)
     parts = [
-        f"{gain_text(one['gain'], one['interval'])} by {one['by']} (n {one['n']:,})"
+        f"{number_text(one['gain'], one['interval'])} by {one['by']} (n {one['n']:,})"
         for one in kinds.values()
     ]
     data = dict.fromkeys(data for _, (_, data) in ordered)
@@ -70,7 +62,7 @@ def other_identity_text(kept: Sequence[KeptProbe], differences: Sequence[str]) -
     what = " and ".join(
         {"prompt": "another prompt", "parameters": "other parameters"}[name] for name in differences
     )
-    return f"was probed with {what} on {kept[-1].made[:10]}, which says nothing of this one"
+    return f"was probed with {what} on {kept[-1].made[:10]}; the result does not apply to this one"
 
 
 def _absent(found: JudgeProbe) -> list[ProbeResult]:
@@ -78,7 +70,13 @@ def _absent(found: JudgeProbe) -> list[ProbeResult]:
 
 
 def _row(one: ProbeResult) -> list[str]:
-    gain = "no pair" if one.gain is None else gain_text(one.gain, one.interval)
+    gain = number_text(one.gain, one.interval) or "no pair"
     failed = f"{one.failed:,}" + (f" ({one.calls_failed:,} calls)" if one.calls_failed else "")
-    mean = "" if one.mean is None else f"{one.mean:.2f}"
-    return [one.probe, gain, f"{one.n:,}", failed, mean, "FLAGGED" if one.flagged else ""]
+    return [
+        one.probe,
+        gain,
+        f"{one.n:,}",
+        failed,
+        number_text(one.mean),
+        "FLAGGED" if one.flagged else "",
+    ]

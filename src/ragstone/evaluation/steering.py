@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragstone.evaluation.human_grades import HumanSet
+from ragstone.evaluation.judge_check_text import share_text
 from ragstone.evaluation.judge_probe import ProbedItems, probe_judge
 from ragstone.evaluation.probes import ORDERS, PROBES
 from ragstone.protocols import Judge, Services
@@ -28,7 +29,7 @@ class Steering:
 def steering(judge: Judge, data: HumanSet, services: Services) -> list[Steering]:
     """Return how often each order raises a verdict, on all answers of a set."""
     items = tuple(one.item for one in data.items)
-    clusters = tuple(one.cluster or one.item.item_id for one in data.items)
+    clusters = tuple(one.group for one in data.items)
     given = ProbedItems(data.name, "answers", items, clusters, {})
     probes = [PROBES[f"order-{name}"] for name in ORDERS]
     found = probe_judge(judge, given, probes, services).probes
@@ -40,9 +41,5 @@ def steering(judge: Judge, data: HumanSet, services: Services) -> list[Steering]
 
 def steering_text(found: Steering) -> str:
     """Return the effect of an order as one line."""
-    share = found.steered
-    shown = "no item is below the best verdict"
-    if share.value is not None and share.interval is not None:
-        low, high = share.interval
-        shown = f"{share.count} of {share.n} = {share.value:.1%} [{low:.1%}, {high:.1%}]"
+    shown = share_text(found.steered) or "no item is below the best verdict"
     return f"steered by a {found.attack} in the answer: {shown}; silenced: {found.silenced}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.evaluation.human_grades import HumanSet
 from ragstone.results.corrected_setting import CalibratedPart, CorrectedSetting, Inclusions, Labels
@@ -160,4 +161,13 @@ def labels_of(graded: HumanSet) -> Labels:
                 "answers"
             )
         found.setdefault((item.system, item.setting), {})[item.query_id] = one.value
+    return found
+
+
+def inclusions_of(graded: HumanSet) -> Inclusions:
+    """Return how rated answers were drawn, by trial and query; others are a random sample."""
+    found: dict[tuple[str, str], dict[str, Inclusion]] = {}
+    for item, one in zip(graded.rated, graded.items, strict=True):
+        if one.inclusion is not None:
+            found.setdefault((item.system, item.setting), {})[item.query_id] = one.inclusion
     return found

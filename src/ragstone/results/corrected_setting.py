@@ -9,8 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ragstone.core import limits
-from ragstone.errors import DatasetError
-from ragstone.results.label_probabilities import Inclusion
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.bootstrap import Floats
@@ -22,7 +21,7 @@ from ragstone.statistics.corrected_difference import (
     corrected_difference,
 )
 from ragstone.statistics.labelled_sample import SampleDifference, sample_differences
-from ragstone.statistics.prediction_powered import Calibrated, calibrated
+from ragstone.statistics.prediction_powered import Calibrated
 from ragstone.types import Query
 
 Labels: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
@@ -92,7 +91,7 @@ class CorrectedSetting:
 
     def means(self) -> dict[str, Calibrated | str]:
         """Return system -> calibrated mean, or the reason why there is none."""
-        return {name: _mean(one, self.clusters, self.strata) for name, one in self.graded.items()}
+        return {name: one.mean(self.clusters, self.strata) for name, one in self.graded.items()}
 
     def baseline(self, wanted: str | None, *, lower_is_better: bool) -> str:
         """Return the wanted baseline, else the system with the best corrected or judge's mean."""
@@ -110,12 +109,10 @@ class CorrectedSetting:
 
         If there are many systems, each is compared with the baseline only.
         """
-        others = {name: one for name, one in self.graded.items() if name != baseline}
-        ordered = {**others, baseline: self.graded[baseline]}
-        if len(ordered) <= limits.MAX_RANKED_SYSTEMS:
-            found = all_differences(ordered, clusters=self.clusters, strata=self.strata)
-            return list(found)
-        return [self.difference(name, baseline) for name in others]
+        if len(self.graded) <= limits.MAX_RANKED_SYSTEMS:
+            options = {"clusters": self.clusters, "strata": self.strata}
+            return list(all_differences(self.graded, baseline, **options))
+        return [self.difference(name, baseline) for name in self.graded if name != baseline]
 
     def difference(self, name: str, baseline: str) -> CorrectedDifference:
         """Return the difference of a system from the baseline."""
@@ -179,17 +176,6 @@ class CorrectedSetting:
         systems = [name for name, row in zip(self.graded, judged, strict=True) for _ in row[row]]
         found += sample_differences([bool(one) for one in human[judged]], {"system": systems})
         return tuple(found)
-
-
-def _mean(
-    one: GradedSystem, clusters: Sequence[str], strata: Sequence[str] | None
-) -> Calibrated | str:
-    try:
-        items = one.items(clusters, strata)
-    except DatasetError as error:
-        return str(error)
-    # Answers without a value of the judge or of people are counted, not estimated.
-    return calibrated(items, left_out=int((~one.judged).sum()))
 
 
 def _graded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TypeVar
@@ -34,6 +34,11 @@ class ScoredRows:
     def values(self, metric: str) -> dict[str, float | None]:
         """Return query id -> value of a metric."""
         return {query_id: score.value for query_id, score in self.scores.get(metric, {}).items()}
+
+    def values_of(self, metric: str, query_ids: Iterable[str]) -> list[float | None]:
+        """Return the value of a metric for each of some queries; None without one."""
+        values = self.values(metric)
+        return [values.get(query_id) for query_id in query_ids]
 
     def scores_of(self, query_id: str) -> dict[str, Score]:
         """Return metric -> score of a query."""

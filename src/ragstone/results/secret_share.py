@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.tables import TextTable
+from ragstone.results.wording import mean_text
 from ragstone.statistics.failures import summarise_scores
 from ragstone.statistics.independent import independent_difference
 from ragstone.statistics.summary import Summary, clusters_of
@@ -90,7 +91,7 @@ def _row(
 
 
 def share_sentence(results: StoredResults, rows: list[ShareRow] | None = None) -> str:
-    """Return what the headline metric says of the secret share; "" if it is not revealed.
+    """Return the sentence on the secret share by the headline metric; "" if it is not revealed.
 
     `rows` are those of `share_rows`, by default all.
     """
@@ -147,8 +148,7 @@ def share_table(results: StoredResults, rows: list[ShareRow]) -> TextTable:
 
 
 def _side(one: Summary) -> Iterator[str]:
-    ends = "" if one.interval is None else f" [{one.interval[0]:.3f}, {one.interval[1]:.3f}]"
-    yield "-" if one.mean is None else f"{one.mean:.3f}{ends}"
+    yield mean_text(one)
     yield f"{one.n:,}" + (f" ({one.failed:,} failed)" if one.failed else "")
 
 

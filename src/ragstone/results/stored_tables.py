@@ -103,7 +103,7 @@ class StoredTables:
     def with_share_of(self, file: Mapping[str, Any] | None) -> Self:
         """Return these results with the share that their file has now, if their run had none.
 
-        A notice says that the file differs from the run; a share that is changed or taken away
+        A notice reports that the file differs from the run; a share that is changed or taken away
         has no effect before the next run, which records it.
         """
         known = self.record.file.get("secret")

@@ -1,4 +1,4 @@
-"""Agreement of a judge with people within groups of answers, and where it is lower than elsewhere.
+"""Agreement of a judge with people within groups of answers, and tests against the other answers.
 
 A group is compared with all other answers of its label. Resamples of clusters contain both sides,
 because the answers to one query may be in several groups.
@@ -28,6 +28,7 @@ LEAST_CLUSTERS: Final = 10
 """Minimum number of clusters on either side of a test."""
 LEVEL: Final = 0.05
 """The corrected p of a named difference is below this."""
+_DIGITS: Final = 12
 _FEW: Final = 3
 """Minimum number of answers and clusters for an agreement and its interval."""
 _Measure: TypeAlias = Callable[[Numbers], Callable[[Floats], Floats]]
@@ -45,7 +46,7 @@ class GroupAgreement:
     agreement: Coefficient
     """Kappa if judge and people choose from the same words, else Spearman's correlation."""
     people: float | None
-    """Mean of people's grades: agreement is low where they hardly differ."""
+    """Mean of people's grades: agreement is low if they hardly differ."""
     bias: Summary
     """The judge's excess over people."""
     difference: float | None
@@ -147,7 +148,8 @@ class _Split:
             if measure is not None:
                 own = weights[:, places]
                 some = own.any(axis=1)
-                found[some, side] = measure(own[some])
+                # Equal agreement in another order of summation differs in the last bits.
+                found[some, side] = measure(own[some]).round(_DIGITS)
         return found
 
     def agreement(self, rows: Floats, drawing: Bootstrap, items: int) -> Coefficient:

@@ -56,8 +56,8 @@ class Strength:
     """Expected share of battles won against the other systems, each met equally often."""
     rank: int
     rank_interval: tuple[int, int] | None
-    """From 1 plus the number of systems that are stronger to the number that are not weaker, where
-    the interval of the difference of two strengths excludes 0."""
+    """From 1 plus the number of stronger systems to the number of those that are not weaker. One is
+    stronger if the interval of the difference of their strengths excludes 0."""
     n: int
     """Battles of the system."""
     wins: float

@@ -33,6 +33,7 @@ from ragstone.statistics.corrected import (
 )
 from ragstone.statistics.label_weights import label_weights
 from ragstone.statistics.paired import adjust
+from ragstone.statistics.prediction_powered import Calibrated, calibrated
 from ragstone.statistics.ranks import Place, places
 from ragstone.statistics.rogan_gladen import rogan_gladen
 from ragstone.statistics.summary import UNIT, Numbers, check_confidence
@@ -97,6 +98,19 @@ class GradedSystem:
             clusters=_kept(clusters, self.judged),
             strata=_kept(strata, self.judged),
         )
+
+    def mean(
+        self, clusters: Sequence[Hashable] | None, strata: Sequence[Hashable] | None = None
+    ) -> Calibrated | str:
+        """Return people's mean over the answers, or the reason why there is none.
+
+        Answers without a value of the judge are counted, not estimated.
+        """
+        try:
+            items = self.items(clusters, strata)
+        except DatasetError as error:
+            return str(error)
+        return calibrated(items, left_out=int((~self.judged).sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +270,12 @@ def adjusted(differences: Iterable[CorrectedDifference]) -> list[CorrectedDiffer
 
 
 def all_differences(
-    systems: Mapping[str, GradedSystem], **options: Any
+    systems: Mapping[str, GradedSystem], baseline: str = "", **options: Any
 ) -> Iterator[CorrectedDifference]:
-    """Yield the corrected difference of each pair of systems, the first minus the second."""
-    for a, b in combinations(systems, 2):
+    """Yield the corrected difference of each pair of systems, the first minus the second.
+
+    The baseline is the second system of each of its pairs.
+    """
+    ordered = sorted(systems, key=lambda name: name == baseline)
+    for a, b in combinations(ordered, 2):
         yield corrected_difference(systems[a], systems[b], names=(a, b), **options)

@@ -1,8 +1,8 @@
 """Agreement of two orders of systems, such as a judge's and people's: by run and by query.
 
 By run, systems are ordered by their means over all answers. By query, they are ordered within each
-query, and the agreement is averaged over queries. The first can be perfect where the second is low:
-errors on single answers cancel in means.
+query, and the agreement is averaged over queries. The first can be perfect although the second is
+low: errors on single answers cancel in means.
 """
 
 from __future__ import annotations
@@ -282,12 +282,16 @@ def _reversed(
     """Yield the pairs (better, worse) that both sides separate, in opposite directions.
 
     The test is Student's with the standard error of the resamples, at 0.05 over the number of
-    pairs (Bonferroni).
+    pairs (Bonferroni). With too few clusters for a sign test at this level, no pair is named: two
+    clusters with equal gaps have no spread, and prove nothing.
     """
     if drawn is None:
         return
     boards, clusters = drawn
-    critical = t_quantile(1 - _LEVEL / (2 * len(pairs)), clusters - 1)
+    level = _LEVEL / len(pairs)
+    if 2.0 ** (1 - clusters) > level:
+        return
+    critical = t_quantile(1 - level / 2, clusters - 1)
     for (a, b), gap in zip(pairs, gaps.T, strict=True):
         drawn_gaps = boards[:, :, a] - boards[:, :, b]
         known = drawn_gaps[np.isfinite(drawn_gaps).all(axis=1)]

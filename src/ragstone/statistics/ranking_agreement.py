@@ -1,6 +1,6 @@
 """Agreement of two rankings of the same systems: tau-b, tau-AP, Spearman, rank-biased overlap.
 
-Both take arrays of scores of shape (..., systems), a ranking per row, the largest score first.
+All take arrays of scores of shape (..., systems), a ranking per row, the largest score first.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.errors import ConfigError
 from ragstone.statistics.bootstrap import Floats
@@ -26,10 +25,10 @@ def kendall_tau(a: Floats, b: Floats) -> Floats:
     >>> float(kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])).round(3))
     0.333
     """
-    left, right = np.triu_indices(a.shape[-1], 1)
-    first, second = _signs(a, left, right), _signs(b, left, right)
-    untied = (first != 0).sum(axis=-1) * (second != 0).sum(axis=-1)
-    agreed = (first * second).sum(axis=-1)
+    # Each pair counts twice, in all sums alike.
+    first, second = _gaps(a), _gaps(b)
+    untied = (first**2).sum(axis=(-1, -2)) * (second**2).sum(axis=(-1, -2))
+    agreed = (first * second).sum(axis=(-1, -2))
     found: Floats = np.where(untied > 0, agreed / np.sqrt(np.maximum(untied, 1)), np.nan)
     return found
 
@@ -85,14 +84,9 @@ def rank_correlation(a: Floats, b: Floats) -> Floats:
 
 def _gaps(scores: Floats) -> Floats:
     """Return the sign of each score minus each other one: [..., i, j] is 1 if j is better."""
-    rounded = np.round(scores, 9)
-    return np.sign(rounded[..., None, :] - rounded[..., :, None])
-
-
-def _signs(scores: Floats, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
     # Sums of the same numbers in another order differ in the last bits; that is a tie.
     rounded = np.round(scores, 9)
-    return np.sign(rounded[..., left] - rounded[..., right])
+    return np.sign(rounded[..., None, :] - rounded[..., :, None])
 
 
 def rank_biased_overlap(a: Floats, b: Floats, persistence: float = PERSISTENCE) -> Floats:

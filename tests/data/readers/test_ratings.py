@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.data.readers.ratings import HumanRating, RatedItem, read_ratings
+from ragstone.data.readers.ratings import HumanRating, Inclusion, RatedItem, read_ratings
 from ragstone.errors import DatasetError
 
 ROW: dict[str, Any] = {"query_id": "q", "rater": "ann", "property": "fluency", "value": 4}
@@ -54,6 +54,9 @@ def test_one_property_can_be_chosen(tmp_path: Path) -> None:
         ({"system": 7}, "'system' must be a text, found 7"),
         ({"rater": None}, "rater"),
         ({"sytem": "s"}, "did you mean 'system'"),
+        ({"inclusion_probability": 0}, "above 0 and at most 1, found 0"),
+        ({"inclusion_probability": "half"}, "found 'half'"),
+        ({"inclusion_probability": 0.5, "round": 0}, "'round' must be a whole number from 1"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, changed: dict[str, Any], problem: str) -> None:
@@ -77,6 +80,16 @@ def test_the_short_form_of_labels(tmp_path: Path) -> None:
     assert (one.property, one.rater, one.value) == ("label", "people", 0.5)
     with pytest.raises(DatasetError, match="'rater' is missing"):
         read_ratings(path)
+
+
+def test_lines_without_a_probability_are_a_random_sample(tmp_path: Path) -> None:
+    """Only lines with a probability have an inclusion; the round is 1 by default."""
+    drawn = {"query_id": "b", "inclusion_probability": 1}
+    later = {"query_id": "c", "inclusion_probability": 0.2, "round": 3}
+
+    read = read_ratings(written(tmp_path, ROW, {**ROW, **drawn}, {**ROW, **later}))
+
+    assert [one.inclusion for one in read] == [None, Inclusion(1.0), Inclusion(0.2, 3)]
 
 
 def test_an_error_of_a_rating_has_its_file_and_line(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Numbered
+from ragstone.data.readers.nuggets import LABELS
 from ragstone.statistics.nuggets import nugget_scores
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
@@ -74,6 +75,6 @@ def _named(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _nuggets(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    labels = [item.query.labels.get(name) for name in ("vital_nuggets", "okay_nuggets")]
+    labels = [item.query.labels.get(name) for name in LABELS.values()]
     vital, okay = (label if isinstance(label, tuple) else () for label in labels)
     return vital, okay

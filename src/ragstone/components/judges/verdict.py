@@ -100,6 +100,11 @@ class Verdict:
     unreadable: bool = False
     """Whether a reply has no verdict in it, which shows how well the model follows the format."""
 
+    @property
+    def lost(self) -> bool:
+        """Whether there is no value because a call failed; the next run repeats the call."""
+        return self.retry and self.value is None and not self.unreadable
+
     @classmethod
     def settled(cls, item: Item, reason: str, value: float | None = None) -> Verdict:
         """Return the verdict on an item that needs no judge: `value`, or not applicable."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from ragstone.components.metrics.base import AnswerMetric
+from ragstone.data.readers.nuggets import ASSIGNED_GRADES, ASSIGNMENTS
 from ragstone.statistics.nuggets import NAMES, nugget_scores
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
     from ragstone.types import Label, Query
-
-LABELS: Final = ("vital_assignments", "okay_assignments")
-"""Labels with the assignment of each vital and of each okay nugget to the answer."""
-GRADES: Final = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,8 @@ class AssignedNuggets(AnswerMetric):
 
 def _scores(labels: Mapping[str, Label]) -> dict[str, float]:
     vital, okay = (
-        [GRADES.get(one, 0.0) for one in given if isinstance(one, str)]
-        for given in (labels.get(name) or () for name in LABELS)
+        [ASSIGNED_GRADES.get(one, 0.0) for one in given if isinstance(one, str)]
+        for given in (labels.get(name) or () for name in ASSIGNMENTS.values())
         if isinstance(given, tuple)
     )
     return nugget_scores(vital, okay) if vital or okay else {}
@@ -68,6 +65,6 @@ def _scores(labels: Mapping[str, Label]) -> dict[str, float]:
 
 def metrics_of(queries: Iterable[Query]) -> tuple[str, ...]:
     """Return the names of all aggregates if some rows have assignments, else none."""
-    if any(name in query.labels for query in queries for name in LABELS):
+    if any(name in query.labels for query in queries for name in ASSIGNMENTS.values()):
         return tuple(str(AssignedNuggets(of)) for of in NAMES)
     return ()

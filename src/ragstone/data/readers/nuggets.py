@@ -20,14 +20,13 @@ from ragstone.types import Query
 
 LABELS: Final[Mapping[str, str]] = {"vital": "vital_nuggets", "okay": "okay_nuggets"}
 """Importance -> label of the queries with the nuggets of this importance."""
-
-
 ASSIGNMENTS: Final[Mapping[str, str]] = {
     "vital": "vital_assignments",
     "okay": "okay_assignments",
 }
 """Importance -> label of the rows with the assignments of the nuggets of this importance."""
-_ASSIGNED: Final = ("support", "partial_support", "not_support")
+ASSIGNED_GRADES: Final = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+"""Assignment of a nugget to an answer -> its grade."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,9 @@ def assigned_row(row: Row) -> Row:
         with within(f"nugget {number}"):
             _, importance = _nugget(given)
             assignment = given.get("assignment")
-            if assignment not in _ASSIGNED:
+            if assignment not in ASSIGNED_GRADES:
                 raise FieldError(
-                    f"'assignment' must be {', '.join(_ASSIGNED)}, found {show(assignment)}"
+                    f"'assignment' must be {', '.join(ASSIGNED_GRADES)}, found {show(assignment)}"
                 )
             found.setdefault(ASSIGNMENTS[importance], []).append(assignment)
     return Row({**row, **found})

@@ -51,6 +51,16 @@ class RatedItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Inclusion:
+    """How an answer came to be labelled."""
+
+    probability: float
+    """Of the draw, given the answers that were labelled before."""
+    round: int = 1
+    """The number of the draw, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class HumanRating:
     """What one person said about one item."""
 
@@ -63,6 +73,8 @@ class HumanRating:
     line: int = 0
     """The line of the file; 0 in files of other forms."""
     path: Path | None = field(default=None, compare=False, repr=False)
+    inclusion: Inclusion | None = None
+    """None for the answers of a random sample."""
 
     def where(self) -> str:
         """Return the file with the line, or with the query and the system."""
@@ -132,7 +144,23 @@ def _read(path: Path, row: Row, number: int, *, short: bool) -> HumanRating:
     if shown not in _SHOWN:
         raise FieldError(f"'shown' must be before, after or never, found {show(shown)}")
     rater, name = row.take_text("rater"), row.take_text("property")
-    return HumanRating(item, name, rater, value, _text(row, "time"), shown, number, path)
+    return HumanRating(
+        *(item, name, rater, value, _text(row, "time"), shown, number, path), _inclusion(row)
+    )
+
+
+def _inclusion(row: Row) -> Inclusion | None:
+    """Return how the answer was drawn; None without a probability."""
+    value, draw = row.get("inclusion_probability"), row.get("round", 1)
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not 0 < value <= 1:
+        raise FieldError(
+            f"'inclusion_probability' must be above 0 and at most 1, found {show(value)}"
+        )
+    if type(draw) is not int or draw < 1:
+        raise FieldError(f"'round' must be a whole number from 1, found {show(draw)}")
+    return Inclusion(float(value), draw)
 
 
 def _check_short(row: Row) -> None:
