@@ -28,7 +28,9 @@ def test_there_is_a_check_for_every_kind_of_component() -> None:
         "FAULTS",
         "FakeBatchServer",
         "FakeElasticsearch",
+        "FakeExpert",
         "FakeFaults",
+        "FakeGullibleJudge",
         "FakeModelServer",
         "ScriptedCalls",
     }

@@ -36,8 +36,8 @@ TITLE_LABELS: Final = ("doc_name", "article", "title", "wikipedia_title", "page_
 """Labels of a query that name its article, the first that is present counts."""
 ORACLE: Final = 2
 """Grade of the relevant chunk that the gold setting shows first; other relevant ones have 1."""
-_FEW: Final = 0.1
-_MOST: Final = 0.6
+_SMALL_SHARE: Final = 0.1
+_LARGE_SHARE: Final = 0.6
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,9 @@ def _imbalance(composition: Mapping[str, int]) -> Iterator[str]:
     if len(composition) < 2:  # noqa: PLR2004 - a balance has two sides
         return
     most, count = next(iter(composition.items()))
-    rare = [f"{name} ({n:,})" for name, n in composition.items() if n < _FEW * total]
-    if count > _MOST * total or rare:
-        few = f", and {', '.join(rare)} less than {_FEW:.0%} each" if rare else ""
+    rare = [f"{name} ({n:,})" for name, n in composition.items() if n < _SMALL_SHARE * total]
+    if count > _LARGE_SHARE * total or rare:
+        few = f", and {', '.join(rare)} less than {_SMALL_SHARE:.0%} each" if rare else ""
         yield (
             f"the sets are not balanced: {most} has {count:,} of {total:,} queries{few}. Means "
             "over all queries are mostly those of the large sets: read results by the label "

@@ -26,7 +26,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 _VIRTUAL: Final = 0.5
 """Wins of each system over each other one in a virtual tie."""
 _STEPS: Final = 100
-_LONGEST: Final = 2.0
+_STEP_BOUND: Final = 2.0
 """Longest step of a strength, in logits: Newton's steps may overshoot at first."""
 _PRECISION: Final = 1e-9
 RESAMPLES: Final = 2000
@@ -172,7 +172,7 @@ def _fitted(wins: Floats) -> tuple[Floats, Flags]:
         # The constant added to the matrix fixes the mean of the strengths at 0.
         matrix = np.eye(size) * weights.sum(axis=2)[:, :, None] - weights + 1 / size
         step = np.linalg.solve(matrix, (won - (met * chance).sum(axis=2))[:, :, None])[:, :, 0]
-        strengths += np.clip(step, -_LONGEST, _LONGEST)
+        strengths += np.clip(step, -_STEP_BOUND, _STEP_BOUND)
         strengths -= strengths.mean(axis=1, keepdims=True)
         if np.abs(step).max() < _PRECISION:
             break

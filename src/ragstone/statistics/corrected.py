@@ -42,7 +42,7 @@ _DIFFERING: Final = 6
 """Labels that differ from the usual one, below which their variance may miss rare errors."""
 _NEGLIGIBLE: Final = 1e-12
 _BISECTIONS: Final = 60
-_LARGEST_T: Final = 1000.0
+_T_BOUND: Final = 1000.0
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def t_exact(confidence: float, freedom: int) -> float:
     >>> round(t_exact(0.95, 9), 4)
     2.2622
     """
-    low, high = 0.0, _LARGEST_T
+    low, high = 0.0, _T_BOUND
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if t_p(middle, freedom) < 1 - confidence else (middle, high)

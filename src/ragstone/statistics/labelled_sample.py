@@ -20,7 +20,7 @@ from ragstone.statistics.paired import adjust
 from ragstone.statistics.summary import cluster_numbers
 
 _PERMUTATIONS: Final = 1999
-_MOST_VALUES: Final = 20
+_FEW_VALUES: Final = 20
 """Maximum number of values of a feature that is compared."""
 
 
@@ -100,7 +100,7 @@ def sample_differences(
 def _comparable(values: Sequence[float | str]) -> bool:
     kinds = set(values)
     texts = any(isinstance(value, str) for value in kinds)
-    return len(kinds) > 1 and (not texts or len(kinds) <= _MOST_VALUES)
+    return len(kinds) > 1 and (not texts or len(kinds) <= _FEW_VALUES)
 
 
 def _columns(values: Sequence[float | str]) -> Floats:
