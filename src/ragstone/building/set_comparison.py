@@ -16,6 +16,7 @@ import numpy as np
 
 from ragstone.building.set_overlap import Overlap, overlap
 from ragstone.building.set_properties import (
+    ACT,
     CONVERSATIONS,
     LENGTHS,
     Facts,
@@ -25,6 +26,7 @@ from ragstone.building.set_properties import (
     shares,
 )
 from ragstone.building.set_vectors import vector_spread
+from ragstone.building.write import SUMMARY
 from ragstone.data.dataset import Dataset
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.distribution_distance import (
@@ -46,6 +48,7 @@ People: TypeAlias = Literal["", "first", "second", "both", "none"]
 """The data sets whose queries people wrote; "" if it is not known."""
 MEANS: Final = (CONVERSATIONS, LENGTHS, DIVERSITY)
 """Groups of properties that are means; the others are shares of queries."""
+_ORDINALS: Final = ("first", "second")
 _GROUPS: Final = 200
 """Maximum number of groups of a side: more conversations share one."""
 _MOST_WORDS: Final = 100
@@ -120,7 +123,8 @@ def compare_sets(
     Args:
         a: the first data set.
         b: the second.
-        people: the data sets whose queries people wrote.
+        people: the data sets whose queries people wrote; if it is not given, a set that
+            `ragstone data generate` wrote is known not to be theirs.
         embedder: spec of the embedder for the spread of the queries; "" leaves it out.
         seed: seed of the resamples.
 
@@ -143,7 +147,7 @@ def compare_sets(
     for own, more in zip(found, _diversity(sides, embedder, seed), strict=True):
         own[DIVERSITY] = more
     common = overlap(*sides)
-    marks = [people in ("both", side) if people else None for side in ("first", "second")]
+    marks = [_mark(people, *one) for one in zip(_ORDINALS, (a, b), strict=True)]
     return SetComparison(
         a=_facts(sides[0], marks[0]),
         b=_facts(sides[1], marks[1]),
@@ -152,6 +156,14 @@ def compare_sets(
         overlap=common,
         notes=[*_notes(sides, marks, spoken), *_dependence(common)],
     )
+
+
+def _mark(people: People, ordinal: str, dataset: Dataset) -> bool | None:
+    """Return whether people wrote the queries; None if it is not known."""
+    if people:
+        return people in ("both", ordinal)
+    path = dataset.source.path
+    return False if path is not None and (path / SUMMARY).is_file() else None
 
 
 def _facts(side: Facts, people: bool | None) -> SetFacts:
@@ -163,14 +175,15 @@ def _facts(side: Facts, people: bool | None) -> SetFacts:
 def _paired(
     found: Sequence[Mapping[str, Mapping[str, Summary]]],
 ) -> dict[str, dict[str, ComparedProperty]]:
-    """Return the properties that a data set has, in the order of the first."""
+    """Return the properties that a data set has, in one order."""
     first, second = found
+    order = dict.fromkeys([CONVERSATIONS, LENGTHS, ACT, *first, *second])
     paired = {
         group: {
             name: ComparedProperty.of(one.get(name), other.get(name))
             for name in dict.fromkeys([*one, *other])
         }
-        for group in dict.fromkeys([*first, *second])
+        for group in order
         for one, other in [(first.get(group, {}), second.get(group, {}))]
     }
     return {group: means for group, means in paired.items() if means}
@@ -184,7 +197,7 @@ def _diversity(sides: Sequence[Facts], embedder: str, seed: int) -> list[dict[st
     for n in (1, 2) if size else ():
         for groups, own in zip(texts, found, strict=True):
             chunks = distinct_shares(groups, n, size, seed=seed)
-            own[f"distinct-{n} in {size} words"] = summarise(chunks, bounds=None)
+            own[f"distinct-{n} of {size:,}"] = summarise(chunks, bounds=None)
     if embedder:
         for side, own in zip(sides, found, strict=True):
             own["spread of vectors"] = vector_spread(side, embedder, seed)
@@ -255,7 +268,7 @@ def _notes(
             f"The sets are in different languages ({codes[0]}, {codes[1]}): words, lengths and "
             "dialogue acts differ between languages, whoever wrote them."
         )
-    for ordinal, side in zip(("first", "second"), sides, strict=True):
+    for ordinal, side in zip(_ORDINALS, sides, strict=True):
         if not side.queries:
             yield f"The {ordinal} set has no query."
         elif warning := few_clusters(side.clusters):
@@ -280,7 +293,13 @@ def _dependence(common: Mapping[str, Overlap]) -> Iterator[str]:
 
 
 def _marked(people: Sequence[bool | None]) -> str:
+    """Return the sentence on the sets that people did not make, as far as it is known."""
+    if all(mark is False for mark in people):
+        return "Neither set was made by people."
+    if False in people:
+        return f"The {_ORDINALS[people.index(False)]} set was not made by people."
     if any(people):
-        ordinal = "second" if people[0] else "first"
-        return f"The {ordinal} set is not marked as made by people."
+        return (
+            f"The {_ORDINALS[people.index(None)]} set is not marked as made by people (--people)."
+        )
     return "Neither set is marked as made by people (--people)."

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from ragstone.core import limits
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag_turns import ABSENT
 from ragstone.data.readers.scores import clusters_by_label
 from ragstone.statistics.summary import UNIT, Summary, clusters_of, summarise
 from ragstone.text.dialogue_acts import ACTS, dialogue_act
@@ -18,9 +19,11 @@ Groups: TypeAlias = Mapping[str, Mapping[str, Summary]]
 """Group -> property -> its mean."""
 CONVERSATIONS: Final = "conversations"
 LENGTHS: Final = "lengths"
+ACT: Final = "dialogue acts"
+_ANSWERABILITY: Final = "answerability"
 _EDITED: Final = "original_response"
 """Label with the agent's words before people edited them; mtRAG's reader sets it."""
-_WITHOUT_ANSWER: Final = frozenset({"unanswerable", "conversational", "False"})
+_WITHOUT_ANSWER: Final = frozenset({"unanswerable", "conversational"})
 _NOT_COMPARED: Final = frozenset({"conversation", "turn", "collection", _EDITED})
 """Labels that are places or texts."""
 
@@ -59,18 +62,30 @@ class Facts:
 
     def values(self, label: str) -> list[tuple[str, ...]]:
         """Return the values of a label of each query; () without it."""
-        return [_texts(query.labels.get(label)) for query in self.queries]
+        return [_labels(query).get(label, ()) for query in self.queries]
 
 
 def _is_answerable(query: Query) -> bool:
-    label = query.labels.get("answerability", query.labels.get("answerable"))
-    return str(label) not in _WITHOUT_ANSWER
+    return not _WITHOUT_ANSWER.intersection(_labels(query).get(_ANSWERABILITY, ()))
 
 
-def _texts(value: Label | None) -> tuple[str, ...]:
-    if value is None or isinstance(value, tuple):
-        return value or ()
-    return (str(value).lower() if isinstance(value, bool) else str(value),)
+def _labels(query: Query) -> dict[str, tuple[str, ...]]:
+    """Return the values of the labels that are compared; `answerable` becomes `answerability`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for label, value in query.labels.items():
+        if label in _NOT_COMPARED or _is_number(value):
+            continue
+        if label == "answerable" and isinstance(value, bool):
+            found.setdefault(_ANSWERABILITY, ("answerable" if value else "unanswerable",))
+        else:
+            found[label] = _texts(value)
+    return found
+
+
+def _texts(value: Label) -> tuple[str, ...]:
+    texts = value if isinstance(value, tuple) else (str(value),)
+    plain = (text.lower() if isinstance(value, bool) else text for text in texts)
+    return tuple(text for text in plain if text.lower() not in ABSENT)
 
 
 def properties(facts: Facts) -> dict[str, dict[str, Summary]]:
@@ -79,7 +94,7 @@ def properties(facts: Facts) -> dict[str, dict[str, Summary]]:
     Intervals are over conversations, or else over documents or queries.
     """
     found = {CONVERSATIONS: _per_conversation(facts), LENGTHS: _per_query(facts)}
-    found["dialogue acts"] = shares(facts, [(act,) for act in facts.acts()], ACTS)
+    found[ACT] = shares(facts, [(act,) for act in facts.acts()], ACTS)
     return {group: means for group, means in found.items() if means}
 
 
@@ -166,9 +181,8 @@ def compared_labels(sides: Sequence[Facts]) -> dict[str, list[str]]:
     """
     found: dict[str, set[str]] = {}
     for query in (query for side in sides for query in side.queries):
-        for label, value in query.labels.items():
-            if label not in _NOT_COMPARED and not _is_number(value):
-                found.setdefault(label, set()).update(_texts(value))
+        for label, values in _labels(query).items():
+            found.setdefault(label, set()).update(values)
     return {
         label: sorted(values)
         for label, values in sorted(found.items())

@@ -116,7 +116,8 @@ def _parts(found: SetComparison, systems: Sequence[MetricOnBoth] | None) -> Iter
         yield str(TextTable(["share that the other set has too", *names], shared))
     if systems is not None:
         yield from _system_tables(systems, names)
-    yield "\n".join(f"note: {note}" for note in found.notes)
+    if found.notes:
+        yield "\n".join(f"note: {note}" for note in found.notes)
 
 
 _UNITS = (

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.resampling import Bootstrap
 
+_FEW: Final = 5
+"""Number of groups below which they do not show how far others may be."""
 Measure: TypeAlias = Callable[[Floats, Floats], Floats]
 """Two arrays of shape (rows, categories), each row a distribution -> a distance per row."""
 
@@ -28,7 +30,7 @@ class Distance:
     value: float
     """Less the bias that samples of this size have; at least 0."""
     interval: tuple[float, float] | None
-    """Pivotal bootstrap interval over groups; None with fewer than two groups on a side."""
+    """Pivotal bootstrap interval over groups; None with fewer than five groups on a side."""
     observed: float
     """The distance of the samples as they are."""
     chance: float | None
@@ -91,7 +93,7 @@ def distance(
         resamples: number of resamples for the interval, and of random deals for `chance`.
         seed: seed of both.
 
-    >>> counts = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]])
+    >>> counts = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 3.0], [0.0, 4.0], [4.0, 0.0]])
     >>> same = distance(jensen_shannon, counts, counts)
     >>> same.value, same.interval, same.p
     (0.0, (0.0, 0.0), 1.0)
@@ -101,7 +103,7 @@ def distance(
         return None
     n = int(a.sum()), int(b.sum())
     observed = float(measure(*(_shares(side.sum(axis=0)[None]) for side in (a, b)))[0])
-    if min(len(a), len(b)) < 2:  # noqa: PLR2004 - one group shows no spread
+    if min(len(a), len(b)) < _FEW:
         return Distance(observed, None, observed, None, None, n)
     drawn = _drawn(measure, a, b, resamples, seed)
     low, middle, high = (
