@@ -139,7 +139,7 @@ def compare_sets(
     found = [properties(side) for side in sides]
     for label, values in compared_labels(sides).items():
         for side, own in zip(sides, found, strict=True):
-            own[label] = shares(side, side.values(label), values)
+            own[f"label {label}"] = shares(side, side.values(label), values)
     spoken = [languages(side) for side in sides]
     names = sorted(set(chain.from_iterable(chain(*spoken))))
     for side, own, rows in zip(sides, found, spoken, strict=True):
@@ -212,18 +212,25 @@ def _words_by_cluster(side: Facts) -> list[list[list[str]]]:
 
 
 def _distances(sides: Sequence[Facts], seed: int) -> dict[str, Distance]:
-    """Return the distances of the users: dialogue acts, wording, and lengths of turns."""
-    measures: dict[str, tuple[Measure, Sequence[Floats]]] = {
-        "dialogue acts": (jensen_shannon, _counted(sides, [_act_rows(side) for side in sides])),
-        "frequent words": (jensen_shannon, _counted(sides, _word_rows(sides))),
-    }
-    lengths = _counted(sides, [_length_rows(side) for side in sides])
-    measures["turn length"] = earth_mover, lengths
-    measures["turn length, largest gap"] = kolmogorov_smirnov, lengths
+    counted = distance_counts(sides)
     found = {
-        name: distance(measure, *counts, seed=seed) for name, (measure, counts) in measures.items()
+        name: distance(measure, *counts, seed=seed) for name, (measure, counts) in counted.items()
     }
     return {name: one for name, one in found.items() if one is not None}
+
+
+def distance_counts(sides: Sequence[Facts]) -> dict[str, tuple[Measure, Sequence[Floats]]]:
+    """Return subject -> its measure, and the counts of each side by group and category.
+
+    The subjects are the dialogue acts of the users, their words, and the lengths of their turns.
+    """
+    lengths = _counted(sides, [_length_rows(side) for side in sides])
+    return {
+        ACT: (jensen_shannon, _counted(sides, [_act_rows(side) for side in sides])),
+        "frequent words": (jensen_shannon, _counted(sides, _word_rows(sides))),
+        "turn length": (earth_mover, lengths),
+        "turn length, largest gap": (kolmogorov_smirnov, lengths),
+    }
 
 
 def _act_rows(side: Facts) -> list[list[int]]:

@@ -19,6 +19,7 @@ from ragstone.data.readers.rows import has_end, listed
 from ragstone.data.readers.scores import clusters_by_id
 from ragstone.errors import ConfigError
 from ragstone.experiment.joined_sources import read_joined
+from ragstone.results.reader import StoredResults
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.ranking_agreement import PERSISTENCE
 from ragstone.statistics.resampling import Bootstrap
@@ -75,15 +76,17 @@ class MetricOnBoth:
     """Kendall's tau-b with its interval; None with fewer than two shared systems."""
 
 
-def read_system_scores(source: str) -> SystemScores:
+def read_system_scores(source: str | StoredResults) -> SystemScores:
     """Return the scores of a source: an experiment file, or a file of InspectorRAGet (.json).
+
+    Stored results are a source too.
 
     Raises:
         ConfigError: the source has several experiments; name one as e.yaml#DATA.
         StoreError: the experiment has no results.
         DatasetError: the file is not of InspectorRAGet.
     """
-    if has_end(Path(source), ".json"):
+    if isinstance(source, str) and has_end(Path(source), ".json"):
         return _inspected(Path(source))
     joined = read_joined([source])
     names = [str(one.record.data.name) for one in joined.experiments]
