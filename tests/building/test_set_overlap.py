@@ -27,7 +27,9 @@ def means(found: Overlap) -> tuple[float | None, float | None]:
 
 def test_shares_by_hand() -> None:
     """One query is equal but for its case, one has another last character."""
-    a = some("Where is Lisbon?", "how old is the bridge over the Tagus", passages="abc", relevant="a")
+    a = some(
+        "Where is Lisbon?", "how old is the bridge over the Tagus", passages="abc", relevant="a"
+    )
     b = some(
         *("where is  lisbon?", "How old is the bridge over the Tagus?", "Who?", "When was it?"),
         passages="bcde",
@@ -48,7 +50,10 @@ def test_the_history_belongs_to_a_query() -> None:
                 conversations=[
                     {
                         "conversation_id": "c",
-                        "turns": [{"user": first, "agent": "Yes."}, {"user": "Why?", "agent": "So."}],
+                        "turns": [
+                            {"user": first, "agent": "Yes."},
+                            {"user": "Why?", "agent": "So."},
+                        ],
                     }
                 ]
             )

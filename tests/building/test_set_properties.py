@@ -18,16 +18,43 @@ def two_talks(**labels: Any) -> Dataset:
     """Return two conversations, of three turns and of one."""
     return Dataset.from_records(
         queries=[
-            turn("a", 1, "Where is Lisbon?", gold_answers=["In Portugal"], answerability="answerable"),
-            turn("a", 2, "And Porto", gold_answers=["no idea at all"], answerability="unanswerable",
-                 original_response="Porto is a wine."),
-            turn("a", 3, "Tell me about the Douro", gold_answers=["A river of Porto here"],
-                 answerability="partial", original_response="A river", multi_turn="n/a"),
-            turn("b", 1, "how old is the bridge", gold_answers=["Old"], answerability="answerable",
-                 **labels),
+            turn(
+                "a", 1, "Where is Lisbon?", gold_answers=["In Portugal"], answerability="answerable"
+            ),
+            turn(
+                "a",
+                2,
+                "And Porto",
+                gold_answers=["no idea at all"],
+                answerability="unanswerable",
+                original_response="Porto is a wine.",
+            ),
+            turn(
+                "a",
+                3,
+                "Tell me about the Douro",
+                gold_answers=["A river of Porto here"],
+                answerability="partial",
+                original_response="A river",
+                multi_turn="n/a",
+            ),
+            turn(
+                "b",
+                1,
+                "how old is the bridge",
+                gold_answers=["Old"],
+                answerability="answerable",
+                **labels,
+            ),
         ],
         passages=[{"passage_id": p, "text": f"text {p}"} for p in "xyz"],
-        qrels=[("a::1", "x", 1), ("a::1", "y", 1), ("a::3", "y", 1), ("a::3", "z", 0), ("b::1", "z", 2)],
+        qrels=[
+            ("a::1", "x", 1),
+            ("a::1", "y", 1),
+            ("a::3", "y", 1),
+            ("a::3", "z", 0),
+            ("b::1", "z", 2),
+        ],
     )
 
 
@@ -63,8 +90,14 @@ def test_labels_with_few_texts_are_compared() -> None:
     """`answerable` is `answerability`; places, numbers, long lists and n/a are not compared."""
     many = Dataset.from_records(
         queries=[
-            {"query_id": f"q{n}", "text": "?", "answerable": n > 3, "note": f"n{n}", "size": n,
-             "kinds": ["x", "y"]}
+            {
+                "query_id": f"q{n}",
+                "text": "?",
+                "answerable": n > 3,
+                "note": f"n{n}",
+                "size": n,
+                "kinds": ["x", "y"],
+            }
             for n in range(30)
         ]
     )
@@ -84,6 +117,10 @@ def test_the_language_is_that_of_the_whole_conversation() -> None:
     """A turn of two words has the language of its conversation; an unknown one has none."""
     words = "Where is the town of Lisbon and how do the people that live there get to the river"
     data = Dataset.from_records(
-        queries=[turn("a", 1, f"{words}, which was the end of it?"), turn("a", 2, "Ok"), turn("b", 1, "1")]
+        queries=[
+            turn("a", 1, f"{words}, which was the end of it?"),
+            turn("a", 2, "Ok"),
+            turn("b", 1, "1"),
+        ]
     )
     assert languages(Facts.of(data)) == [("en",), ("en",), ()]

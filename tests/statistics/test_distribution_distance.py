@@ -61,7 +61,9 @@ def test_the_interval_contains_the_true_distance() -> None:
         distance(earth_mover, counts(generator, 4.0), counts(generator, 7.0), resamples=200)
         for _ in range(100)
     ]
-    held = [one for one in found if one and one.interval and one.interval[0] <= 3 <= one.interval[1]]
+    held = [
+        one for one in found if one and one.interval and one.interval[0] <= 3 <= one.interval[1]
+    ]
     assert len(held) >= 85
     assert all(one is not None and (one.p or 1.0) < 0.05 for one in found)
 

@@ -30,7 +30,13 @@ def test_repeated_texts_are_less_diverse() -> None:
 
 def test_the_size_of_chunks_fits_the_smaller_set() -> None:
     """At most 500 words, at least 50, ten chunks of the smaller set."""
-    assert [chunk_size([n, 9_999]) for n in (499, 500, 3_210, 5_000, 99_999)] == [0, 50, 321, 500, 500]
+    assert [chunk_size([n, 9_999]) for n in (499, 500, 3_210, 5_000, 99_999)] == [
+        0,
+        50,
+        321,
+        500,
+        500,
+    ]
     assert chunk_size([]) == 0
 
 
