@@ -72,6 +72,20 @@ def properties(found: SetComparison) -> Iterator[str]:
     yield f"\n{agree} of {total} figures agree to the printed digit"
 
 
+def users(found: SetComparison) -> Iterator[str]:
+    """Yield what users say, and how diverse it is."""
+    yield "| queries | people | synthetic | difference |\n| --- | --- | --- | --- |"
+    for group in ("dialogue acts", "diversity"):
+        for name, one in found.properties[group].items():
+            cells = [
+                name,
+                _mean(one.a),
+                _mean(one.b),
+                signed_interval(one.difference, one.interval),
+            ]
+            yield f"| {' | '.join(cells)} |"
+
+
 def _mean(summary: Summary | None) -> str:
     return "-" if summary is None else mean_text(summary)
 
@@ -144,6 +158,7 @@ def main() -> None:
     scores = [read_system_scores(str(folder / f)) for f in (rated, "synthetic/evaluations.json.gz")]
     for lines in (
         properties(found),
+        users(found),
         distances(found),
         systems(systems_on_both(scores[0], scores[1])),
         coverage(people, synthetic),
