@@ -20,9 +20,10 @@ from published_tables import (  # type: ignore[import-not-found]  # a file besid
 
 from ragstone.building.set_comparison import SetComparison, compare_sets, distance_counts
 from ragstone.building.set_properties import Facts
-from ragstone.building.systems_on_both import MetricOnBoth, read_system_scores, systems_on_both
+from ragstone.building.systems_on_both import MetricOnBoth, inspected_scores, systems_on_both
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
+from ragstone.data.readers.inspector_raget import read_inspection
 from ragstone.results.wording import interval_text, mean_text, number, signed_interval
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.distribution_distance import Distance, distance
@@ -155,7 +156,8 @@ def main() -> None:
     for side in (found.a, found.b):
         print(f"{side.name}: {side.conversations} conversations, {side.queries:,} queries")
     rated = "human_evaluations/reference_subset_with_human_evaluations.json.gz"
-    scores = [read_system_scores(str(folder / f)) for f in (rated, "synthetic/evaluations.json.gz")]
+    files = (rated, "synthetic/evaluations.json.gz")
+    scores = [inspected_scores(read_inspection(folder / file)) for file in files]
     for lines in (
         properties(found),
         users(found),

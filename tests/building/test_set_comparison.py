@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import SharedData
 
-from ragstone.building.set_comparison import SetComparison, compare_sets
+from ragstone.building.set_comparison import SetComparison, compare_sets, distance_counts
+from ragstone.building.set_properties import Facts
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 
@@ -124,13 +125,21 @@ def test_sets_in_different_languages_are_not_compared_silently() -> None:
 
 
 def test_many_queries_share_groups() -> None:
-    """More than 200 queries without conversations are dealt as 200 groups."""
+    """With 2,250 queries without conversations, two share a group on either side."""
     many = Dataset.from_records(
-        queries=[{"query_id": f"q{n}", "text": f"Is {n} even?"} for n in range(450)]
+        queries=[{"query_id": f"q{n}", "text": f"Is {n} even?"} for n in range(1500)]
     )
-    found = compare_sets(many, many.select(range(225)))
-    assert found.distances["dialogue acts"].n == (450, 225)
-    assert found.distances["turn length"].value == 0.0
+    some = many.select(range(751))
+    counted = distance_counts((Facts.of(many), Facts.of(some)))
+    _, (a, b) = counted["dialogue acts"]
+    assert (len(a), len(b)) == (750, 376)
+    assert (a.sum(), b.sum(), a.sum(axis=1).max(), b.sum(axis=1).min()) == (1500, 751, 2, 1)
+
+
+def test_queries_in_common_are_noted() -> None:
+    """The sets are not independent then."""
+    one = talks([["Who was it?"], ["And who are you then?"]])
+    found = compare_sets(one, one.select([0]))
     assert "intervals of differences are too wide" in " ".join(found.notes)
 
 

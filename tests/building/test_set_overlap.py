@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragstone.building.set_overlap import Overlap, overlap
+from ragstone.building.set_overlap import SharedItems, overlap
 from ragstone.building.set_properties import Facts
 from ragstone.data.dataset import Dataset
 
@@ -18,7 +18,7 @@ def some(*texts: str, passages: str = "", relevant: str = "") -> Facts:
     )
 
 
-def means(found: Overlap) -> tuple[float | None, float | None]:
+def means(found: SharedItems) -> tuple[float | None, float | None]:
     """Return the two shares."""
     assert found.a
     assert found.b

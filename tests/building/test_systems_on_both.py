@@ -12,10 +12,13 @@ from tests.results.board.made_board import made_board
 from ragstone.building.systems_on_both import (
     MetricPlace,
     SystemScores,
-    read_system_scores,
+    experiment_scores,
+    inspected_scores,
     systems_on_both,
 )
+from ragstone.data.readers.inspector_raget import read_inspection
 from ragstone.errors import ConfigError
+from ragstone.results.joined import JoinedResults
 
 EM = MetricPlace("EM", "gold")
 
@@ -77,13 +80,13 @@ def test_queries_without_a_common_value_leave_no_mean() -> None:
 def test_experiments_that_have_run(tmp_path: Path) -> None:
     """Answers and rankings by metric and setting; a failed answer counts as wrong."""
     joined, _ = made_board(tmp_path)
-    sides = [read_system_scores(one.results) for one in joined.experiments]
+    sides = [experiment_scores(JoinedResults.of([one.results])) for one in joined.experiments]
     found = {(one.metric, one.setting): one for one in systems_on_both(sides[0], sides[1])}
     assert {s.system for s in found["Match", "gold"].systems} == {"bm25", "dense"}
     assert found["Match", "gold"].systems[0].a.mean == pytest.approx(59 / 60)
     assert found["nDCG@10", "retrieval"].agreement
     with pytest.raises(ConfigError, match=r"several experiments, on jp, nq.*e.yaml#DATA"):
-        read_system_scores(str(tmp_path))
+        experiment_scores(joined)
 
 
 def test_table_14_of_mtrag(shared_data: SharedData) -> None:
@@ -91,7 +94,8 @@ def test_table_14_of_mtrag(shared_data: SharedData) -> None:
     folder = shared_data("mtrag")
     people = "human_evaluations/reference_subset_with_human_evaluations.json.gz"
     sides = [
-        read_system_scores(str(folder / one)) for one in (people, "synthetic/evaluations.json.gz")
+        inspected_scores(read_inspection(folder / one))
+        for one in (people, "synthetic/evaluations.json.gz")
     ]
     found = {one.metric: one for one in systems_on_both(sides[0], sides[1])}
     faithful = {one.system: one for one in found["rl_f"].systems}

@@ -81,6 +81,26 @@ def test_systems_and_a_chart(tmp_path: Path) -> None:
     assert metric["agreement"]["tau"] == 1.0
 
 
+def test_experiments_that_have_run(tmp_path: Path) -> None:
+    """Rankings of the same systems on two samples; a store with two experiments is an error."""
+    files = [tmp_path / f"{name}.yaml" for name in ("one", "two")]
+    for seed, path in enumerate(files):
+        path.write_text(
+            f"data: sample\nsample: {{limit: 30, seed: {seed}}}\nstore: {tmp_path / 'store'}\n"
+            "systems:\n  plain: {retriever: bm25}\n  flat: {retriever: 'bm25(k1=0.1)'}\n"
+            "metrics: [nDCG@10, R@5]\n"
+        )
+        done = CliRunner().invoke(root, ["run", str(path)], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    arguments = ["sample", "sample", "--experiments", *map(str, files)]
+    found = json.loads(compare(*arguments, "--json").stdout)["experiments"]
+    assert {one["metric"] for one in found} >= {"nDCG@10", "R@5"}
+    assert [one["system"] for one in found[0]["systems"]] == ["plain", "flat"]
+    assert found[0]["setting"] == "retrieval"
+    with pytest.raises(RagstoneError, match=r"several experiments, on .*e.yaml#DATA"):
+        compare("sample", "sample", "--experiments", str(files[0]), str(tmp_path / "store"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -6,6 +6,7 @@ found.properties["conversations"]["turns"].difference
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from ragstone.building.set_overlap import Overlap, overlap
+from ragstone.building.set_overlap import SharedItems, overlap
 from ragstone.building.set_properties import (
     ACT,
     CONVERSATIONS,
@@ -49,8 +50,8 @@ People: TypeAlias = Literal["", "first", "second", "both", "none"]
 MEANS: Final = (CONVERSATIONS, LENGTHS, DIVERSITY)
 """Groups of properties that are means; the others are shares of queries."""
 _ORDINALS: Final = ("first", "second")
-_GROUPS: Final = 200
-"""Maximum number of groups of a side: more conversations share one."""
+_GROUPS: Final = 2_000
+"""Maximum number of groups of both sides: of more conversations, equal numbers share one."""
 _MOST_WORDS: Final = 100
 """The most frequent words, of both sets together, count one by one; the others count as one. Rare
 words show the topic, and their distance is mostly chance."""
@@ -107,7 +108,7 @@ class SetComparison:
     """Group -> property -> both means with their difference."""
     distances: Mapping[str, Distance]
     """Subject -> distance of the two distributions."""
-    overlap: Mapping[str, Overlap]
+    overlap: Mapping[str, SharedItems]
     notes: Sequence[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -251,12 +252,15 @@ def _word_rows(sides: Sequence[Facts]) -> list[list[list[int]]]:
 def _counted(sides: Sequence[Facts], rows: Sequence[Sequence[Sequence[int]]]) -> list[Floats]:
     """Return counts of shape (groups, categories): whole clusters, several per group if many."""
     width = 1 + max(chain.from_iterable(chain.from_iterable(rows)), default=0)
-    found = []
-    for side, own in zip(sides, rows, strict=True):
-        groups = cluster_numbers(side.clusters) % _GROUPS
-        counts = np.zeros((int(groups.max(initial=-1)) + 1, width))
-        members = np.repeat(groups, [len(row) for row in own])
-        np.add.at(counts, (members, np.array(list(chain.from_iterable(own)), dtype=np.int64)), 1.0)
+    found, members = [], [cluster_numbers(side.clusters) for side in sides]
+    sizes = [int(one.max(initial=-1)) + 1 for one in members]
+    # Groups of unequal sizes could not be dealt out for each other.
+    shared = max(1, math.ceil(sum(sizes) / _GROUPS))
+    for numbers, size, own in zip(members, sizes, rows, strict=True):
+        groups = math.ceil(size / shared)
+        counts = np.zeros((groups, width))
+        places = np.repeat(numbers % max(1, groups), [len(row) for row in own])
+        np.add.at(counts, (places, np.array(list(chain.from_iterable(own)), dtype=np.int64)), 1.0)
         found.append(counts)
     return found
 
@@ -287,7 +291,7 @@ def _notes(
             )
 
 
-def _dependence(common: Mapping[str, Overlap]) -> Iterator[str]:
+def _dependence(common: Mapping[str, SharedItems]) -> Iterator[str]:
     """Yield a note if the data sets have queries in common."""
     found = common.get("equal queries")
     if found and found.a and found.a.mean == 1.0 and found.b and found.b.mean == 1.0:

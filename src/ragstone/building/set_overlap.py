@@ -13,14 +13,14 @@ from ragstone.statistics.summary import Summary, summarise
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class SharedItems:
     """The share of each data set's items that the other has, too; None without items."""
 
     a: Summary | None
     b: Summary | None
 
 
-def overlap(a: Facts, b: Facts) -> dict[str, Overlap]:
+def overlap(a: Facts, b: Facts) -> dict[str, SharedItems]:
     """Return what two data sets have in common.
 
     Queries are compared with their history. Similar ones have a Jaccard similarity of 0.8 or more
@@ -40,25 +40,25 @@ def overlap(a: Facts, b: Facts) -> dict[str, Overlap]:
 
 def _shared(
     sides: Sequence[Sequence[str]], clusters: Sequence[Sequence[Hashable] | None] = (None, None)
-) -> Overlap:
-    return _overlap(sides, clusters, [set(sides[1]).__contains__, set(sides[0]).__contains__])
+) -> SharedItems:
+    return _items(sides, clusters, [set(sides[1]).__contains__, set(sides[0]).__contains__])
 
 
-def _overlap(
+def _items(
     sides: Sequence[Sequence[str]],
     clusters: Sequence[Sequence[Hashable] | None],
     shared: Sequence[Callable[[str], bool]],
-) -> Overlap:
+) -> SharedItems:
     found = [
         summarise([float(is_shared(item)) for item in side], clusters=names) if side else None
         for side, names, is_shared in zip(sides, clusters, shared, strict=True)
     ]
-    return Overlap(*found)
+    return SharedItems(*found)
 
 
 def _similar(
     texts: Sequence[Sequence[str]], clusters: Sequence[Sequence[Hashable] | None]
-) -> Overlap:
+) -> SharedItems:
     """Return the overlap of texts that are equal or nearly equal."""
     first, second = texts
     near: list[set[str]] = [set(first) & set(second) for _ in texts]
@@ -67,7 +67,7 @@ def _similar(
         if pair.first < len(first) <= pair.second:
             near[0].add(joined[pair.first])
             near[1].add(joined[pair.second])
-    return _overlap(texts, clusters, [near[0].__contains__, near[1].__contains__])
+    return _items(texts, clusters, [near[0].__contains__, near[1].__contains__])
 
 
 def _passages(facts: Facts) -> list[str]:

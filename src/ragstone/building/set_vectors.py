@@ -6,8 +6,8 @@ import numpy as np
 
 from ragstone.building.set_properties import Facts
 from ragstone.components.embedders.nested import nested_embedder
+from ragstone.core.component import run_component
 from ragstone.errors import ConfigError
-from ragstone.indexes.embed import embed_texts
 from ragstone.protocols import Services
 from ragstone.statistics.diversity import spread
 from ragstone.statistics.summary import Summary, cluster_numbers
@@ -28,7 +28,9 @@ def vector_spread(facts: Facts, embedder: str, seed: int = 0) -> Summary:
     found = nested_embedder(embedder, "dense", where="--embedder")
     services = Services()
     found.check(services)
-    outcomes = embed_texts(found, [q.text for q in facts.queries], "query", services)
+    texts = [query.text for query in facts.queries]
+    # Without texts, no model is loaded.
+    outcomes = run_component(found, services, texts, role="query") if texts else []
     failed = next((one for one in outcomes if one.value is None), None)
     if failed is not None:
         raise ConfigError(f"--embedder {embedder}: a query could not be embedded: {failed.reason}")

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ragstone.core import limits
-from ragstone.data.readers.inspector_raget import read_inspection
-from ragstone.data.readers.rows import has_end, listed
+from ragstone.data.readers.inspector_raget import Inspection
+from ragstone.data.readers.rows import listed
 from ragstone.data.readers.scores import clusters_by_id
 from ragstone.errors import ConfigError
-from ragstone.experiment.joined_sources import read_joined
-from ragstone.results.reader import StoredResults
+from ragstone.results.joined import JoinedResults
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.ranking_agreement import PERSISTENCE
 from ragstone.statistics.resampling import Bootstrap
@@ -76,23 +74,16 @@ class MetricOnBoth:
     """Kendall's tau-b with its interval; None with fewer than two shared systems."""
 
 
-def read_system_scores(source: str | StoredResults) -> SystemScores:
-    """Return the scores of a source: an experiment file, or a file of InspectorRAGet (.json).
-
-    Stored results are a source too.
+def experiment_scores(joined: JoinedResults) -> SystemScores:
+    """Return the scores of an experiment that has run.
 
     Raises:
-        ConfigError: the source has several experiments; name one as e.yaml#DATA.
-        StoreError: the experiment has no results.
-        DatasetError: the file is not of InspectorRAGet.
+        ConfigError: there are several experiments; name one as e.yaml#DATA.
     """
-    if isinstance(source, str) and has_end(Path(source), ".json"):
-        return _inspected(Path(source))
-    joined = read_joined([source])
     names = [str(one.record.data.name) for one in joined.experiments]
-    if len(names) > 1:
+    if len(names) != 1:
         raise ConfigError(
-            f"--experiments: {source} has several experiments, on {listed(names)}; name one data "
+            f"--experiments: the source has several experiments, on {listed(names)}; name one data "
             "set of an experiment file, as e.yaml#DATA"
         )
     values: dict[MetricPlace, dict[str, dict[str, float]]] = {}
@@ -106,8 +97,8 @@ def read_system_scores(source: str | StoredResults) -> SystemScores:
     return SystemScores(names[0], values, ranges, joined.experiments[0].clusters)
 
 
-def _inspected(path: Path) -> SystemScores:
-    found = read_inspection(path)
+def inspected_scores(found: Inspection) -> SystemScores:
+    """Return the scores in a file of InspectorRAGet: means over raters, without a setting."""
     rated: dict[MetricPlace, dict[str, dict[str, list[float]]]] = {}
     for one in found.ratings:
         systems = rated.setdefault(MetricPlace(one.metric, ""), {})

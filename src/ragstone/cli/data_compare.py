@@ -14,7 +14,7 @@ from ragstone.results.wording import ABSENT, interval_text, mean_text, number, s
 
 if TYPE_CHECKING:
     from ragstone.building.set_comparison import ComparedProperty, People, SetComparison
-    from ragstone.building.systems_on_both import MetricOnBoth
+    from ragstone.building.systems_on_both import MetricOnBoth, SystemScores
     from ragstone.results.charts.parts import Spec
     from ragstone.statistics.summary import Summary
 
@@ -66,12 +66,12 @@ def compare_command(
       ragstone data compare real simulated --people first --experiments real.yaml simulated.yaml
     """
     from ragstone.building.set_comparison import compare_sets
-    from ragstone.building.systems_on_both import read_system_scores, systems_on_both
+    from ragstone.building.systems_on_both import systems_on_both
     from ragstone.data.load import load_dataset
     from ragstone.results.charts.render import write_chart
 
     # Scores are read first: an error in them comes before the work.
-    scores = [read_system_scores(one) for one in experiments or ()]
+    scores = [_scores(one) for one in experiments or ()]
     systems = systems_on_both(scores[0], scores[1], seed=seed) if scores else None
     sets = load_dataset(first), load_dataset(second)
     found = compare_sets(*sets, people=people or "", embedder=embedder, seed=seed)
@@ -81,6 +81,19 @@ def compare_command(
         lambda: {**found.to_dict(), "experiments": systems},
         lambda: "\n\n".join(_parts(found, systems)),
     )
+
+
+def _scores(source: str) -> SystemScores:
+    """Return the scores of a file of InspectorRAGet, or of an experiment that has run."""
+    from ragstone.building.systems_on_both import experiment_scores, inspected_scores
+    from ragstone.data.readers.inspector_raget import read_inspection
+    from ragstone.data.readers.rows import has_end
+    from ragstone.experiment.joined_sources import read_joined
+
+    path = Path(source)
+    if has_end(path, ".json"):
+        return inspected_scores(read_inspection(path))
+    return experiment_scores(read_joined([source]))
 
 
 def _names(found: SetComparison) -> tuple[str, str]:
