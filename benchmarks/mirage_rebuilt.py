@@ -36,7 +36,9 @@ def main() -> None:
     given = parser.parse_args()
     whole = load_dataset(given.data)
     asked = whole.sample(given.queries, 13) if given.queries else whole
-    cutter = None if given.chunker == "none" else create("chunkers", given.chunker, where="--chunker")
+    cutter = (
+        None if given.chunker == "none" else create("chunkers", given.chunker, where="--chunker")
+    )
     articles = Articles.read(whole.corpus, cutter)
     given.out.mkdir(parents=True, exist_ok=True)
     if given.model:

@@ -12,6 +12,7 @@ import click
 
 from ragstone.cli.data_agreement import agreement_command
 from ragstone.cli.data_chunk import chunk_command
+from ragstone.cli.data_compare import compare_command
 from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import compare_generated_command, generate_command
 from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
@@ -37,6 +38,7 @@ _REMEDY: Final = {"fix": "", "person": "needs a person: ", "": ""}
         chunk_command,
         label_command,
         label_stats_command,
+        compare_command,
         agreement_command,
         ratings_command,
         suitability_command,
@@ -59,6 +61,7 @@ def command() -> None:
       ragstone data list                            published sets that are read by name
       ragstone data check my-set --fix my-clean-set errors, and a cleaned copy
       ragstone data label-stats sample my-set       shares of each label, side by side
+      ragstone data compare my-set my-test-set      properties and overlap, side by side
       ragstone data generate my-set my-test-set     queries written by a model
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's format into Ragstone's own layout
       ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels

@@ -120,7 +120,7 @@ def sensitivity(
     board, drawn = board * signs, None if drawn is None else drawn * signs
     shown = range(len(levels) if len(names) > 1 else 0)
     agreements = [
-        _agreement(
+        board_agreement(
             (levels[a], levels[b]),
             (board[a], board[b]),
             None if drawn is None else (drawn[:, a], drawn[:, b]),
@@ -256,14 +256,22 @@ def _spread(
     )
 
 
-def _agreement(
+def board_agreement(
     names: tuple[str, str],
     boards: Sequence[Floats],
     drawn: Sequence[Floats] | None,
     bootstrap: Bootstrap,
     persistence: float,
 ) -> RankingAgreement:
-    """Return the agreement of two boards, with intervals over resamples of both."""
+    """Return the agreement of two boards, with intervals over resamples of both.
+
+    Args:
+        names: the names of the two boards.
+        boards: the scores of the same systems on each, shape (systems,).
+        drawn: resampled scores, shape (resamples, systems); None for no intervals.
+        bootstrap: the level of the intervals.
+        persistence: of rank-biased overlap.
+    """
     first, second = boards
     tau = float(kendall_tau(first, second))
     defined = bool(np.isfinite(tau))
