@@ -52,7 +52,8 @@ def test_forms_of_a_share(written: object) -> None:
         ({"seed": 3}, "share between 0 and 1"),
         ({"queries": 0.2, "sede": 3}, "did you mean 'seed'"),
         ({"queries": 0.2, "seed": "x"}, "the seed must be a whole number"),
-        ({"nuggets": "30%"}, "no grade of a single one is kept"),
+        ({"nuggets": "130%"}, "share between 0 and 1"),
+        ({"nugget": "30%"}, "did you mean 'nuggets'"),
     ],
 )
 def test_wrong_shares_are_refused(written: object, message: str) -> None:

@@ -13,7 +13,7 @@ from ragstone.experiment.score_sources import read_sources
 from ragstone.experiment.verify import verify
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
-from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_table
+from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_tables
 
 OWN: dict[str, Any] = {
     "systems": {"own": {"retriever": "bm25", "generator": "gold"}},
@@ -60,8 +60,9 @@ def test_a_difference_is_stated_with_its_size(revealed: Results) -> None:
 def test_every_form_shows_both(revealed: Results) -> None:
     """The text, the JSON and the report have the table and the sentence."""
     rows = share_rows(revealed)
-    assert "not shown to differ" in str(share_table(revealed, rows))
-    assert str(share_table(revealed, rows)) in str(revealed)
+    (table,) = share_tables(revealed, rows)
+    assert "not shown to differ" in str(table)
+    assert str(table) in str(revealed)
     document = share_document(revealed) or {}
     assert document["shown"] is True
     assert len(document["rows"]) == len(rows)

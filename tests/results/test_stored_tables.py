@@ -72,7 +72,7 @@ def test_a_share_is_added_and_taken_away_without_a_step(tmp_path: Path) -> None:
     """The record changes, no step runs; to take it away is recorded as a reveal."""
     before = canary_experiment(tmp_path, **OWN)
     assert before.secret_document() is None
-    with pytest.raises(ConfigError, match="has no secret queries to reveal"):
+    with pytest.raises(ConfigError, match="has no secret queries or nuggets"):
         before.revealed()
     steps = sorted(path.name for path in (tmp_path / "store" / "steps").iterdir())
 

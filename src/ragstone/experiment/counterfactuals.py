@@ -255,7 +255,9 @@ def _part(experiment: Experiment, asked: Counterfactual) -> Experiment:
         "base": _base(experiment, asked.systems),
     }
     file = _file(experiment, asked)
-    digest = fingerprint({"file": file.model_dump(mode="json", exclude={"secret"}), **facts})[
+    # Secret nuggets change verdicts; secret queries change what is shown.
+    left_out = set[str]() if (file.secret or {}).get("nuggets") else {"secret"}
+    digest = fingerprint({"file": file.model_dump(mode="json", exclude=left_out), **facts})[
         :_DIGITS
     ]
     draft = dataclasses.replace(experiment, file=file)

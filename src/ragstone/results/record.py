@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 
+from ragstone.components.judges.secret_nuggets import open_part
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
@@ -299,7 +300,10 @@ class Record:
     def metric(self, name: str) -> MetricEntry:
         """Return the entry of a metric, or one with default values if the record has none."""
         known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
-        return known.get(name) or MetricEntry(name, "answer")
+        # The metric of secret nuggets has no entry, so that no list of metrics has it.
+        of_open = known.get(open_part(name))
+        secret = replace(of_open, name=name) if of_open else None
+        return known.get(name) or secret or MetricEntry(name, "answer")
 
     def save(self, store: Store) -> None:
         """Replace the record of this name in a store."""
