@@ -63,11 +63,13 @@ def canary_experiment(
     *,
     share: object = None,
     judges: Sequence[str] = ("equivalence",),
+    again: Sequence[object] = (),
     **changes: Any,
 ) -> Results:
     """Run a model and an own system on 40 queries, and return the results of `folder/NAME.yaml`.
 
-    `share` is the secret share, `judges` are names; `changes` are other keys of the experiment file.
+    `share` is the secret share, `judges` are names, and `again` are shares of further runs, in
+    which no call is made. `changes` are other keys of the experiment file.
     """
     _write(folder)
     with FakeModelServer(answer=_answer) as server:
@@ -89,7 +91,12 @@ def canary_experiment(
         }
         path = folder / f"{name}.yaml"
         path.write_text(yaml.safe_dump({k: v for k, v in document.items() if v is not None}))
-        return load_experiment(path).run()
+        results = load_experiment(path).run()
+        for other in again:
+            asked = server.asked.total()
+            results = load_experiment(path, [f"secret={json.dumps(other)}"]).run()
+            assert server.asked.total() == asked, "a call was made for a share"
+        return results
 
 
 def _write(folder: Path) -> None:

@@ -18,6 +18,9 @@ def test_a_share_is_about_that_share_of_the_queries() -> None:
     assert fifth != Secret(0.2, seed=1).chosen(IDS, {})
     assert Secret(0.2).is_within(Secret(0.5))
     assert not Secret(0.2, 1).is_within(Secret(0.5))
+    assert not Secret(0.2, nuggets=0.3).is_within(Secret(0.5))
+    assert Secret(0.2).to_dict() == {"queries": 0.2, "seed": 0}
+    assert Secret.parse(Secret(nuggets=0.3).to_dict()) == Secret(nuggets=0.3)
 
 
 def test_more_queries_move_none() -> None:

@@ -213,10 +213,15 @@ class StoredTables:
 
     def queries_at(self, folder: str) -> dict[str, Query]:
         """Return the queries of a table by id, without the nuggets that are held back."""
-        found = self._by_query(folder, schemas.table_to_queries)
+        found = self.whole_queries(folder)
         hidden = {} if self.reveal else self.secret_nuggets
         shown = {q: without_nuggets(found[q], texts) for q, texts in hidden.items() if q in found}
         return found | shown
+
+    def whole_queries(self, *folders: str) -> dict[str, Query]:
+        """Return the queries of tables by id, with all nuggets; no output may show them."""
+        read = (self._by_query(folder, schemas.table_to_queries) for folder in folders)
+        return {query_id: one for found in read for query_id, one in found.items()}
 
     def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:
         return {row.query_id: row for row in read(self.stored_table(folder))}
