@@ -72,7 +72,7 @@ def test_the_plan_has_the_number_of_nuggets(tmp_path: Path) -> None:
     own = {**OWN, "judges": ["nuggets"]}
     canary_experiment(tmp_path, **own, again=[{"nuggets": "40%"}])
     plan = experiment(tmp_path, "secret={nuggets: 40%}").plan()
-    facts: dict[str, int] = plan.document()["secret"]  # type: ignore[assignment]
+    facts: dict[str, int] = plan.document()["secret"]
     assert facts | {"nuggets": 0} == {"queries": 0, "of": 40, "nuggets": 0, "of_nuggets": 240}
     assert f"{facts['nuggets']} of 240 nuggets are secret: they are graded" in plan.text()
     assert {step.state for step in plan.steps} == {"kept"}

@@ -122,7 +122,7 @@ def test_nuggets_are_compared_within_queries(tmp_path: Path) -> None:
     assert (row.open.n, row.secret.n) == (len(ids), len(ids))
     assert row.difference == pytest.approx(sum(gaps) / len(gaps))
     assert row.interval is not None
-    assert row.interval[0] <= row.difference <= row.interval[1]
+    assert row.interval[0] <= (row.difference or 0.0) <= row.interval[1]
     assert "nuggets:secret" not in {r.metric for r in share_rows(results) if r.of == "queries"}
     sentence = share_sentence(results)
     assert sentence.startswith(

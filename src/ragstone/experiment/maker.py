@@ -74,12 +74,14 @@ class Maker:
 def hiding_nuggets(judge: Any, secret: Mapping[str, Any] | None, folder: Path) -> Any:
     """Return a judge that keeps the file's share of nuggets apart; another judge as it is."""
     share = Secret.parse(secret) if secret else Secret()
-    chosen = {"secret_share": share.nuggets, "secret_seed": share.seed if share.nuggets else 0}
-    if not isinstance(judge, Nuggets) or chosen.items() <= vars(judge).items():
+    seed = share.seed if share.nuggets else 0
+    if not isinstance(judge, Nuggets):
+        return judge
+    if (judge.secret_share, judge.secret_seed) == (share.nuggets, seed):
         return judge
     # A component that is made again finds its files where it found them first.
     with beside(folder):
-        return replace(judge, **chosen)
+        return replace(judge, secret_share=share.nuggets, secret_seed=seed)
 
 
 def _declared(name: str, generator: Generator | None, options: Mapping[str, Any]) -> Generator:

@@ -129,7 +129,8 @@ class StoredTables:
         """Return these results with the share that their file has now, if their run had none.
 
         A notice says that the file differs from the run; a share that is changed or taken away
-        has no effect before the next run, which records it.
+        has no effect before the next run, which records it. So has a share of nuggets: the values
+        of the open ones are not known.
         """
         known = self.record.file.get("secret")
         if file == known:
@@ -138,9 +139,10 @@ class StoredTables:
             f"note: {self.name}: `secret` in the file is not that of its results; run the file "
             "again, which makes no model call for it"
         )
-        if known or file is None:
+        if known or file is None or "queries" not in file:
             return self
-        record = dataclasses.replace(self.record, file={**self.record.file, "secret": dict(file)})
+        secret = {key: value for key, value in file.items() if key != "nuggets"}
+        record = dataclasses.replace(self.record, file={**self.record.file, "secret": secret})
         return dataclasses.replace(self, record=record)
 
     def revealed(self) -> Self:

@@ -26,7 +26,7 @@ QUERY = Query("q", "Who?", labels={"vital_nuggets": VITAL, "okay_nuggets": ("mor
 def judge(share: float, url: str = "http://localhost:1") -> Nuggets:
     """Return the judge with a secret share."""
     model = {"name": "chat", "model": "fake", "base_url": url}
-    return Nuggets(model=model, secret_share=share)  # type: ignore[arg-type]
+    return Nuggets(model=model, secret_share=share)
 
 
 def test_the_share_is_about_that_share_of_the_nuggets() -> None:

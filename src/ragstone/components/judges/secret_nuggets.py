@@ -53,11 +53,12 @@ def without_nuggets(query: Query, hidden: Collection[str]) -> Query:
     >>> from ragstone.types import Query
     >>> query = Query("q", "Who?", labels={"vital_nuggets": ("a", "b"), "kind": "person"})
     >>> dict(without_nuggets(query, {"a"}).labels)
-    {'vital_nuggets': ('b',), 'kind': 'person'}
+    {'kind': 'person', 'vital_nuggets': ('b',)}
     """
-    kept = zip(LABELS.values(), nuggets_of(query), strict=True)
-    rest = {name: tuple(t for t in texts if t not in hidden) for name, texts in kept if texts}
-    return replace(query, labels={**query.labels, **rest})
+    every = zip(LABELS.values(), nuggets_of(query), strict=True)
+    rest = {name: tuple(text for text in texts if text not in hidden) for name, texts in every}
+    others = {name: value for name, value in query.labels.items() if name not in rest}
+    return replace(query, labels={**others, **{name: kept for name, kept in rest.items() if kept}})
 
 
 def open_part(metric: str) -> str:
