@@ -298,12 +298,10 @@ class Record:
         return self.metric(metric).scale(self.failures)
 
     def metric(self, name: str) -> MetricEntry:
-        """Return the entry of a metric, or one with default values if the record has none."""
+        """Return the entry of a metric, by default that of its open nuggets or default values."""
         known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
-        # The metric of secret nuggets has no entry, so that no list of metrics has it.
-        of_open = known.get(open_part(name))
-        secret = replace(of_open, name=name) if of_open else None
-        return known.get(name) or secret or MetricEntry(name, "answer")
+        found = known.get(name) or known.get(open_part(name)) or MetricEntry(name, "answer")
+        return replace(found, name=name)
 
     def save(self, store: Store) -> None:
         """Replace the record of this name in a store."""
