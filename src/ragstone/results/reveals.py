@@ -36,7 +36,7 @@ def reveals(store: Store, name: str) -> list[Reveal]:
 
 
 def record_change(store: Store, before: Record, after: Record) -> None:
-    """Record that queries or nuggets are shown from now on, if another record replaces one with a share.
+    """Record a reveal if another record, which shows more, replaces one with a share.
 
     A smaller share and another seed show what was secret, so they count as a reveal too.
     """
