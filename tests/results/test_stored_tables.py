@@ -12,6 +12,7 @@ from tests.fakes.canary_store import canary_experiment
 from tests.fakes.made_results import made_results
 
 from ragstone.cli.options import load_results
+from ragstone.components.judges.secret_nuggets import nuggets_of
 from ragstone.errors import ConfigError
 from ragstone.experiment.joined_sources import stored_results
 from ragstone.experiment.load import load_experiment
@@ -134,7 +135,7 @@ def test_a_share_of_nuggets_makes_no_call(tmp_path: Path) -> None:
     assert "nuggets:secret" not in {entry.name for entry in hidden.record.metrics}
     for query_id, query in hidden.queries.items():
         # The second nugget is not in the answer, all others are.
-        kept = [*query.labels["vital_nuggets"], *query.labels["okay_nuggets"]]  # type: ignore[misc]
+        kept = [text for texts in nuggets_of(query) for text in texts]
         missed = sum(text.endswith("1x") for text in kept)
         value = trial.scores["nuggets:all"][query_id].value
         assert value == pytest.approx(1 - missed / len(kept))
