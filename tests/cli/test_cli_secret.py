@@ -1,4 +1,4 @@
-"""No command shows a secret query, and each says how many there are."""
+"""No command shows a secret query or nugget, and each says how many there are."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ COMMANDS: tuple[Sequence[str], ...] = (
     ("effects", "{e}", "--metric", "Match", "--json"),
     ("sensitivity", "{e}", "--over", "metric", "--metric", "Match", "--metric", "F1", "--json"),
     ("judge", "correlate", "{e}", "--against", "F1", "--json"),
+    ("judge", "compare", "{e}"),
     ("judge", "calibrate", "{e}", "--metric", "equivalence", "--labels", "{labels}"),
     ("compare", *TRIALS, "--by", "kind", "--html", "{out}/c.html", "--markdown", "{out}/c.md"),
     ("compare", *TRIALS, "--json"),
@@ -68,7 +69,8 @@ COMMANDS: tuple[Sequence[str], ...] = (
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with an experiment that was run, with secret queries."""
     made = tmp_path_factory.mktemp("canary")
-    canary_experiment(made, share="30%")
+    share = {"queries": "30%", "nuggets": "40%"}
+    canary_experiment(made, share=share, judges=["equivalence", "nuggets"])
     (made / "out").mkdir()
     return made
 
@@ -78,9 +80,10 @@ def _results(folder: Path) -> Results:
 
 
 def _leaks(text: str, results: Results) -> set[str]:
-    """Return the words of secret queries in a text."""
+    """Return the words of secret queries and nuggets in a text, and the metric of the latter."""
     words = {query_id.removeprefix("id") for query_id in results.secret_queries}
-    return words & set(re.findall(r"canary\d\dx", text))
+    words.update(*results.secret_nuggets.values(), ("nuggets:secret",))
+    return words & set(re.findall(r"canary\d\dx|nugget\d\d\dx|nuggets:secret", text))
 
 
 def test_no_command_shows_a_secret_query(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -126,10 +129,13 @@ def test_the_words_are_in_the_revealed_outputs(folder: Path) -> None:
         ("export", file, "--reveal", "--to", "scores", "-o", str(table)),
     ):
         assert CliRunner().invoke(root, list(command)).exit_code == 0
-    for path in (report, table):
-        assert len(_leaks(path.read_text(), results)) == len(secret)
+    words = set(map("id".__add__, _leaks(table.read_text(), results)))
+    assert words >= set(secret)
+    nuggets = set().union(*results.secret_nuggets.values())
+    assert _leaks(report.read_text(), results) >= nuggets
     one = CliRunner().invoke(root, ["show", file, "--query", secret[0], "--reveal"])
-    assert _leaks(one.output, results) == {secret[0].removeprefix("id")}
+    own = {secret[0].removeprefix("id"), "nuggets:secret", *results.secret_nuggets[secret[0]]}
+    assert _leaks(one.output, results) == own
     hidden = CliRunner().invoke(root, ["show", file, "--query", secret[0]])
     assert "is secret" in str(hidden.exception or hidden.output)
     after = CliRunner().invoke(root, ["show", file]).output
@@ -162,7 +168,7 @@ def test_no_page_shows_a_secret_query(folder: Path) -> None:
                 for form in (path, f"{name}.json{mark}{rest}"):
                     found = await text(form)
                     assert not _leaks(found, results), form
-                    assert "queries are secret" in found, form
+                    assert "nuggets are secret" in found, form
             table = await text("queries/csv?experiment=e")
             assert "canary" in table
             assert not _leaks(table, results)

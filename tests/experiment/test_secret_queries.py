@@ -65,3 +65,34 @@ def test_the_key_is_written_in_one_form(folder: Path) -> None:
 def test_a_part_of_the_queries_has_no_share_of_its_own(folder: Path) -> None:
     """Batches of a gate and counterfactuals may be all open or all secret."""
     experiment(folder, "secret=30%").of_queries(["idcanary00x"]).check()
+
+
+def test_the_plan_has_the_number_of_nuggets(tmp_path: Path) -> None:
+    """Beside the queries, if a share of them is secret."""
+    own = {**OWN, "judges": ["nuggets"]}
+    canary_experiment(tmp_path, **own, again=[{"nuggets": "40%"}])
+    plan = experiment(tmp_path, "secret={nuggets: 40%}").plan()
+    facts: dict[str, int] = plan.document()["secret"]
+    assert facts | {"nuggets": 0} == {"queries": 0, "of": 40, "nuggets": 0, "of_nuggets": 240}
+    assert f"{facts['nuggets']} of 240 nuggets are secret: they are graded" in plan.text()
+    assert {step.state for step in plan.steps} == {"kept"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["judges=[equivalence]"], "no judge grades them; add nuggets to 'judges'"),
+        (["secret.nuggets=0.0000001"], r"0 of 240 nuggets .* one nugget of each query is always"),
+        (["metrics=[Match, assigned-nuggets]"], "is of all assigned nuggets and cannot keep"),
+        (["judges=[nuggets, {name: criterion, label: okay_nuggets}]"], "reads the label 'okay_"),
+        (["judges=[nuggets, {name: conditioned, of: nuggets}]"], "contains the judge 'nuggets'"),
+        (["correct=nuggets:secret >= 0.5"], "is not among the metrics"),
+        (["headline=nuggets:secret"], "is not a metric"),
+        (["data=sample"], "no answered query has nuggets"),
+    ],
+)
+def test_nuggets_that_cannot_be_secret(folder: Path, changes: list[str], message: str) -> None:
+    """The message has the reason and what to leave out; nothing was spent."""
+    judges = "judges=[{name: nuggets, model: local}]"
+    with pytest.raises(ConfigError, match=message):
+        experiment(folder, judges, "secret={nuggets: 30%}", *changes).check()

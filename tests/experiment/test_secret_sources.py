@@ -43,7 +43,7 @@ def test_only_the_open_queries_of_both_are_compared(tmp_path: Path) -> None:
 
     shares = SecretShares(read_sources(written, reveal=True))
     (part,) = shares.parts()
-    assert ": open and secret queries (mean [interval])" in str(part)
+    assert ": Open and secret queries (mean [interval])" in str(part)
     with pytest.raises(ConfigError, match="no source is an experiment with secret queries"):
         CliRunner().invoke(
             command, [written[1], f"{written[1][:-4]}none", "--reveal"], catch_exceptions=False

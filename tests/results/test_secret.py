@@ -18,6 +18,9 @@ def test_a_share_is_about_that_share_of_the_queries() -> None:
     assert fifth != Secret(0.2, seed=1).chosen(IDS, {})
     assert Secret(0.2).is_within(Secret(0.5))
     assert not Secret(0.2, 1).is_within(Secret(0.5))
+    assert not Secret(0.2, nuggets=0.3).is_within(Secret(0.5))
+    assert Secret(0.2).to_dict() == {"queries": 0.2, "seed": 0}
+    assert Secret.parse(Secret(nuggets=0.3).to_dict()) == Secret(nuggets=0.3)
 
 
 def test_more_queries_move_none() -> None:
@@ -52,7 +55,8 @@ def test_forms_of_a_share(written: object) -> None:
         ({"seed": 3}, "share between 0 and 1"),
         ({"queries": 0.2, "sede": 3}, "did you mean 'seed'"),
         ({"queries": 0.2, "seed": "x"}, "the seed must be a whole number"),
-        ({"nuggets": "30%"}, "no grade of a single one is kept"),
+        ({"nuggets": "130%"}, "share between 0 and 1"),
+        ({"nugget": "30%"}, "did you mean 'nuggets'"),
     ],
 )
 def test_wrong_shares_are_refused(written: object, message: str) -> None:

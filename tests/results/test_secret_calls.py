@@ -30,7 +30,7 @@ def test_calls_about_secret_queries_are_not_shown(
     found = CliRunner().invoke(command, ["export", str(log.parent)])
     kept = [json.loads(line)["key"] for line in found.stdout.splitlines()]
     assert kept == [one["key"] for one in calls if one not in secret]
-    assert f"{len(secret)} calls about secret queries are left out" in found.stderr
+    assert f"{len(secret)} calls about secret queries or nuggets are left out" in found.stderr
     shown = CliRunner().invoke(command, ["show", str(log), secret[0]["key"]])
     assert isinstance(shown.exception, ConfigError)
     assert "contains a secret query" in str(shown.exception)
@@ -39,4 +39,4 @@ def test_calls_about_secret_queries_are_not_shown(
     (tmp_path / "store" / "experiments" / "broken.json").write_text("{")
     with caplog.at_level(logging.WARNING):
         assert secret_texts(results.store) == texts
-    assert "secret queries of broken are not known" in caplog.text
+    assert "secrets of broken are not known" in caplog.text

@@ -13,7 +13,7 @@ from ragstone.experiment.score_sources import read_sources
 from ragstone.experiment.verify import verify
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
-from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_table
+from ragstone.results.secret_share import share_document, share_rows, share_sentence, share_tables
 
 OWN: dict[str, Any] = {
     "systems": {"own": {"retriever": "bm25", "generator": "gold"}},
@@ -60,8 +60,9 @@ def test_a_difference_is_stated_with_its_size(revealed: Results) -> None:
 def test_every_form_shows_both(revealed: Results) -> None:
     """The text, the JSON and the report have the table and the sentence."""
     rows = share_rows(revealed)
-    assert "not shown to differ" in str(share_table(revealed, rows))
-    assert str(share_table(revealed, rows)) in str(revealed)
+    (table,) = share_tables(revealed, rows)
+    assert "not shown to differ" in str(table)
+    assert str(table) in str(revealed)
     document = share_document(revealed) or {}
     assert document["shown"] is True
     assert len(document["rows"]) == len(rows)
@@ -101,3 +102,46 @@ def test_a_passport_is_verified_with_its_own_share(revealed: Results, tmp_path: 
     (source,) = read_sources([f"{report}:own:gold"], root)
     assert source.results is not None
     assert set(source.results.queries) == set(hidden.queries)
+
+
+def test_nuggets_are_compared_within_queries(tmp_path: Path) -> None:
+    """Both shares of the nuggets of the same queries, each weighted equally."""
+    share = {"queries": "30%", "nuggets": "40%"}
+    results = canary_experiment(tmp_path, share=share, judges=["nuggets"]).revealed()
+    rows = [row for row in share_rows(results) if row.of == "nuggets"]
+    assert {(row.system, row.metric) for row in rows} == {
+        ("model", "nuggets:all"),
+        ("own", "nuggets:all"),
+    }
+    ids, trial = list(results.secret_nuggets), results.trials[0]
+    (row,) = (r for r in rows if (r.system, r.setting) == (trial.system, trial.setting))
+    gaps = [
+        (trial.scores["nuggets:secret"][q].value or 0) - (trial.scores["nuggets:all"][q].value or 0)
+        for q in ids
+    ]
+    assert (row.open.n, row.secret.n) == (len(ids), len(ids))
+    assert row.difference == pytest.approx(sum(gaps) / len(gaps))
+    assert row.interval is not None
+    assert row.interval[0] <= (row.difference or 0.0) <= row.interval[1]
+    assert "nuggets:secret" not in {r.metric for r in share_rows(results) if r.of == "queries"}
+    sentence = share_sentence(results)
+    assert sentence.startswith(
+        "The secret share is not shown to differ (Match). The secret nuggets"
+    )
+    worse = replace(row, difference=-0.4, interval=(-0.6, -0.2), worse=True)
+    assert share_sentence(results, [worse]) == (
+        "The secret nuggets are worse in nuggets:all: model under none -0.400. The system may be "
+        "tuned to the open nuggets."
+    )
+    first, second = share_tables(results, share_rows(results))
+    assert (first.title, second.title) == (
+        "Open and secret queries (mean [interval])",
+        "Open and secret nuggets (mean [interval])",
+    )
+    assert "Open and secret queries and nuggets" in render_report(results)
+    document = share_document(results) or {}
+    assert document["nuggets"] == sum(map(len, results.secret_nuggets.values()))
+    assert document["share"] == {"queries": 0.3, "nuggets": 0.4, "seed": 0}
+    hidden = replace(results, reveal=False)
+    found = verify(hidden.passport(), store=hidden.store.root)
+    assert (found.different, found.not_checked) == ((), ())

@@ -12,6 +12,7 @@ from tests.fakes.canary_store import canary_experiment
 from tests.fakes.made_results import made_results
 
 from ragstone.cli.options import load_results
+from ragstone.components.judges.secret_nuggets import nuggets_of
 from ragstone.errors import ConfigError
 from ragstone.experiment.joined_sources import stored_results
 from ragstone.experiment.load import load_experiment
@@ -72,7 +73,7 @@ def test_a_share_is_added_and_taken_away_without_a_step(tmp_path: Path) -> None:
     """The record changes, no step runs; to take it away is recorded as a reveal."""
     before = canary_experiment(tmp_path, **OWN)
     assert before.secret_document() is None
-    with pytest.raises(ConfigError, match="has no secret queries to reveal"):
+    with pytest.raises(ConfigError, match="has no secret queries or nuggets"):
         before.revealed()
     steps = sorted(path.name for path in (tmp_path / "store" / "steps").iterdir())
 
@@ -107,6 +108,37 @@ def test_a_share_that_was_not_run_yet(tmp_path: Path, caplog: pytest.LogCaptureF
     assert hidden.with_share_of(None).queries.keys() == hidden.queries.keys()
     assert hidden.with_share_of({"queries": 0.9, "seed": 1}) is hidden
     assert before.with_share_of(None) is before
+    assert before.with_share_of({"nuggets": 0.3, "seed": 0}) is before
+    queries = before.with_share_of({"queries": 0.3, "nuggets": 0.3, "seed": 0})
+    assert queries.queries.keys() == hidden.queries.keys()
+    assert queries.secret_nuggets == {}
+
+
+def test_a_share_of_nuggets_makes_no_call(tmp_path: Path) -> None:
+    """Only the judge's steps are computed again; their values are of the open nuggets."""
+    shares = [{"nuggets": "40%"}, None, {"nuggets": "40%", "queries": "30%"}]
+    last = canary_experiment(tmp_path, judges=["nuggets"], again=shares)
+    records = finished_records(last.store, "e")
+    plain, hidden, after, both = (Results(last.store, record) for record in records)
+    new = {entry.folder for entry in hidden.record.steps} - {e.folder for e in plain.record.steps}
+    assert {e.step for e in hidden.record.steps if e.folder in new} == {"judge"}
+    assert [entry.folder for entry in both.record.steps] == [e.folder for e in hidden.record.steps]
+    assert after.record.trials == plain.record.trials
+    assert [(one.nuggets, one.queries) for one in both.reveals] == [(0.4, 0.0)]
+
+    texts = set().union(*hidden.secret_nuggets.values())
+    assert 60 < len(texts) < 140
+    assert not any(text in str(dict(q.labels)) for q in hidden.queries.values() for text in texts)
+    assert f"queries and {len(texts)} nuggets are secret" in hidden.secret_sentence
+    trial, shown = hidden.trials[0], replace(hidden, reveal=True).trials[0]
+    assert shown.scores.keys() - trial.scores.keys() == {"nuggets:secret"}
+    assert "nuggets:secret" not in {entry.name for entry in hidden.record.metrics}
+    for query_id, query in hidden.queries.items():
+        # The second nugget is not in the answer, all others are.
+        kept = [text for texts in nuggets_of(query) for text in texts]
+        missed = sum(text.endswith("1x") for text in kept)
+        value = trial.scores["nuggets:all"][query_id].value
+        assert value == pytest.approx(1 - missed / len(kept))
 
 
 def test_results_without_a_share_read_as_before(tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ def show_command(log: Path, key: str) -> None:
     call = log_queries.find(log, key)
     if is_secret_call(call, texts_of_log(log)):
         raise ConfigError(
-            f"call {key!r} contains a secret query; take `secret` out of the experiment file and "
-            "run it again to see the call, which the store records as a reveal"
+            f"call {key!r} contains a secret query or nugget; take `secret` out of the experiment "
+            "file and run it again to see the call, which the store records as a reveal"
         )
     print_result(lambda: call, lambda: _call_text(call))
 
@@ -117,7 +117,9 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
             continue
         sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
     if left_out:
-        click.echo(f"note: {left_out:,} calls about secret queries are left out", err=True)
+        click.echo(
+            f"note: {left_out:,} calls about secret queries or nuggets are left out", err=True
+        )
 
 
 @command.command("prune")

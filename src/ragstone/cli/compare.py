@@ -79,7 +79,7 @@ def command(
 
     read = read_sources(sources, store, reveal=reveal)
     if reveal and not any(one.results and one.results.secret for one in read):
-        raise ConfigError("--reveal: no source is an experiment with secret queries")
+        raise ConfigError("--reveal: no source is an experiment with secret queries or nuggets")
     for line in source_changes(read):
         click.echo(f"note: {line}", err=True)
     label, groups = chosen_clusters(clusters, data)

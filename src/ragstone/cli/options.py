@@ -132,7 +132,7 @@ query_options: Final = together(
 reveal_option: Final = click.option(
     "--reveal",
     is_flag=True,
-    help="Show the secret queries too. The store records that they were shown.",
+    help="Show the secret queries and nuggets too. The store records that they were shown.",
 )
 metrics_option: Final = click.option(
     "--metrics", metavar="NAME,...", help="Metrics, separated by commas (default: Match,EM,F1)."

@@ -8,7 +8,7 @@
       experiments/NAME.json                       the steps of an experiment's trials
       probes/ID.json                              what a probe of a judge found
       attempts/NAME.json                          a newer run of it that is not complete
-      revealed/NAME.json                          when its secret queries were revealed
+      revealed/NAME.json                          when its secrets were revealed
       damaged/NAME-1                              a damaged folder or file that was set aside
 
 A folder is written under a temporary name and then renamed, so a reader never sees an incomplete

@@ -23,6 +23,7 @@ from pydantic import (
 
 from ragstone.core import limits
 from ragstone.core.parsing import parse_yaml
+from ragstone.core.spec import parse_spec
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.analysis_file import AnalysisSpec
@@ -182,7 +183,8 @@ class ExperimentFile(BaseModel):
     secret: Annotated[dict[str, Any] | None, BeforeValidator(_checked_secret), _SECRET_SCHEMA] = (
         None
     )
-    """The share of the queries that outputs leave out until `--reveal`: 20% (docs/secret.md)."""
+    """The shares of queries and nuggets that outputs leave out until `--reveal`: 20%, or
+    `{queries: 20%, nuggets: 30%}` (docs/secret.md)."""
     max_systems: int = limits.MAX_SWEEP_SYSTEMS
     """Maximum number of systems, and of settings, that lists may spread to."""
     analysis: AnalysisSpec | None = None
@@ -230,10 +232,30 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
     if "judges" in checked:
         checked["judges"] = judge_variants(checked["judges"])
     try:
-        return ExperimentFile.model_validate(checked)
+        file = ExperimentFile.model_validate(checked)
     except ValidationError as error:
         key, problem, value = _first_error(error, checked.get("systems", []))
         raise ConfigError(f"{where}: {problem}", path=where, key=key, value=value) from error
+    _check_nugget_judge(file, where)
+    return file
+
+
+def _check_nugget_judge(file: ExperimentFile, where: str) -> None:
+    """Raise `ConfigError` if nuggets are secret and no judge grades nuggets; your own may do so."""
+    share = (file.secret or {}).get("nuggets")
+    named = [
+        parse_spec(one, where="judge").name
+        if isinstance(one, str | Mapping)
+        else getattr(one, "name", "")
+        for one in file.judges
+    ]
+    if share and not any(name == "nuggets" or ":" in name for name in named):
+        raise ConfigError(
+            f"{where}: 'secret': nuggets are secret, and no judge grades them; add nuggets to "
+            "'judges', or leave nuggets out of 'secret'",
+            key="secret",
+            value=share,
+        )
 
 
 def _copied(value: Any) -> Any:

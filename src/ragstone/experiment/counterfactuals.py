@@ -255,9 +255,9 @@ def _part(experiment: Experiment, asked: Counterfactual) -> Experiment:
         "base": _base(experiment, asked.systems),
     }
     file = _file(experiment, asked)
-    digest = fingerprint({"file": file.model_dump(mode="json", exclude={"secret"}), **facts})[
-        :_DIGITS
-    ]
+    # Secret queries change no value, unlike secret nuggets.
+    apart = set[str]() if (file.secret or {}).get("nuggets") else {"secret"}
+    digest = fingerprint({"file": file.model_dump(mode="json", exclude=apart), **facts})[:_DIGITS]
     draft = dataclasses.replace(experiment, file=file)
     changes = {"name": f"{experiment.file.name}@{digest}", "metrics": _metrics(draft)}
     part = dataclasses.replace(

@@ -147,7 +147,7 @@ class Experiment:
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
         """The judges; each has metrics with names of their own."""
-        made = tuple(self._maker.parts("judges", self.file.judges, "judge"))
+        made = self._maker.judges(self.file.judges, self.file.secret)
         given = [str(metric) for kind in self.metrics for metric in kind.metrics]
         names = [name for judge in made for name in judge.metrics]
         check_names("metric", given + names, "leave one of them out")

@@ -54,7 +54,7 @@ def independence_notes(
 
 def judge_party(judge: Judge, queries: Iterable[Query] = ()) -> Party:
     """Return a judge's models and prompts, and the makers of the nuggets that it reads."""
-    parts = list(_parts(judge))
+    parts = list(parts_of(judge))
     makers: dict[str, None] = {}
     if any(isinstance(part, Nuggets) for part in parts):
         named = (str(query.labels.get(NUGGET_MAKER) or "") for query in queries)
@@ -66,7 +66,7 @@ def judge_party(judge: Judge, queries: Iterable[Query] = ()) -> Party:
 
 def system_party(name: str, components: Mapping[str, Any]) -> Party:
     """Return the models and prompts of a system's steps."""
-    steps = {step: list(_parts(component)) for step, component in components.items()}
+    steps = {step: list(parts_of(component)) for step, component in components.items()}
     models = (use for step, parts in steps.items() for use in _models(parts, step))
     texts = (text for parts in steps.values() for part in parts for text in _prompts(part))
     return Party(name, tuple(models), tuple(texts))
@@ -115,16 +115,16 @@ def _place(url: str) -> tuple[str, str, str]:
     return place, place if own else host, parts["path"].rstrip("/")
 
 
-def _parts(value: Any) -> Iterator[object]:
+def parts_of(value: Any) -> Iterator[object]:
     """Yield a component, the models that it calls and the components that it is made of."""
     if isinstance(value, Component):
         yield value
         for member in vars(value).values():
-            yield from _parts(member)
+            yield from parts_of(member)
     elif isinstance(value, LlmBackend):
-        yield from _parts(value.generator)
+        yield from parts_of(value.generator)
     elif isinstance(value, Mapping):
-        yield from _parts(list(value.values()))
+        yield from parts_of(list(value.values()))
     elif isinstance(value, list | tuple):
         for member in value:
-            yield from _parts(member)
+            yield from parts_of(member)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.identity import digest_folder
+from ragstone.components.judges.nuggets import Nuggets
 from ragstone.core.registry import beside, create
 from ragstone.errors import ConfigError
 from ragstone.experiment.system import System
+from ragstone.results.secret import Secret
 
 if TYPE_CHECKING:
     from ragstone.experiment.config import SystemSpec
-    from ragstone.protocols import Generator
+    from ragstone.protocols import Generator, Judge
 
 _KINDS: Final[Mapping[str, str]] = {
     "query_former": "query_formers",
@@ -44,6 +46,11 @@ class Maker:
         """Return several components of a kind."""
         return [self.part(kind, one, where) for one in written]
 
+    def judges(self, written: Sequence[Any], secret: Mapping[str, Any] | None) -> tuple[Judge, ...]:
+        """Return the judges, whose nuggets are secret by the share of the file."""
+        made = self.parts("judges", written, "judge")
+        return tuple(hiding_nuggets(judge, secret, self.folder) for judge in made)
+
     def system(self, entry: SystemSpec) -> System:
         """Return a system; `ConfigError` if it can neither retrieve nor answer."""
         name = entry.name or entry.default_name
@@ -62,6 +69,19 @@ class Maker:
             with beside(self.folder):
                 made["generator"] = _declared(name, made.get("generator"), declared)
         return System(name=name, **made)
+
+
+def hiding_nuggets(judge: Any, secret: Mapping[str, Any] | None, folder: Path) -> Any:
+    """Return a judge that keeps the file's share of nuggets apart; another judge as it is."""
+    share = Secret.parse(secret) if secret else Secret()
+    seed = share.seed if share.nuggets else 0
+    if not isinstance(judge, Nuggets):
+        return judge
+    if (judge.secret_share, judge.secret_seed) == (share.nuggets, seed):
+        return judge
+    # A component that is made again finds its files where it found them first.
+    with beside(folder):
+        return replace(judge, secret_share=share.nuggets, secret_seed=seed)
 
 
 def _declared(name: str, generator: Generator | None, options: Mapping[str, Any]) -> Generator:

@@ -28,7 +28,7 @@ from ragstone.experiment.steps import (
     input_records,
     known_inputs,
 )
-from ragstone.results.secret import secret_text
+from ragstone.results.secret import SecretCounts
 from ragstone.results.wording import TITLES, left_out_text, not_applicable_text, shorten
 from ragstone.types import brief, tasks_of
 
@@ -224,8 +224,8 @@ class Plan:
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
     power: str = ""
     """A line on the smallest difference that the queries show."""
-    secret: tuple[int, int] = (0, 0)
-    """Number of secret queries, which outputs leave out, and of all."""
+    secret: SecretCounts = field(default_factory=SecretCounts)
+    """Numbers of secret queries and nuggets, which outputs leave out, and of all."""
 
     def __repr__(self) -> str:
         """Return one line: the sizes, and the number of steps to do."""
@@ -272,7 +272,7 @@ class Plan:
         estimate = None if self.estimate is None else dataclasses.asdict(self.estimate)
         return {
             "queries": self.queries,
-            "secret": dict(zip(("queries", "of"), self.secret, strict=True)),
+            "secret": self.secret.to_dict(),
             "left_out": dict(self.left_out),
             "not_applicable": {name: dict(why) for name, why in self.not_applicable.items()},
             "trials": self.trials,
@@ -294,7 +294,7 @@ class Plan:
     def text(self) -> str:
         """Return the plan for people: a tree of the steps, then the calls."""
         lines = [f"{self.trials} trials of {self.queries} queries each"]
-        lines += [secret_text(*self.secret)] if self.secret[0] else []
+        lines += self.secret.lines()
         if self.left_out:
             lines.append(left_out_text(self.left_out))
         if self.not_applicable:

@@ -27,6 +27,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.stored_table import StoredTable, unverified_table
 from ragstone.errors import RagstoneError, StoreError
+from ragstone.experiment.maker import hiding_nuggets
 from ragstone.experiment.metric_set import MetricSet, metric_sets
 from ragstone.experiment.repeat_spec import repeat_number, samples
 from ragstone.experiment.steps import Step, compute
@@ -77,7 +78,7 @@ class Recomputation:
         """
         record = self.results.record
         ranking, answer, _ = self._metrics(file.get("metrics", ()))
-        judges = [self._judge(written) for written in file.get("judges", ())]
+        judges = [self._judge(one, file.get("secret")) for one in file.get("judges", ())]
         corpus = self.dataset.corpus if self.dataset else None
         services = Services(calls=calls, store=self.results.store, corpus=corpus)
         tables: dict[str, Table] = {}
@@ -121,10 +122,10 @@ class Recomputation:
         self.parts |= {str(metric): metric for metric in made}
         return metric_sets(made)
 
-    def _judge(self, written: Any) -> Any:
+    def _judge(self, written: Any, secret: Mapping[str, Any] | None) -> Any:
         """Return a judge, or the reason why it cannot be made."""
         try:
-            judge = self._beside(partial(create, "judges"), written, where="judge")
+            judge = self._beside(partial(_judge, secret), written, where="judge")
         except RagstoneError as error:
             return str(error)
         self.parts |= dict.fromkeys(judge.metrics, judge)
@@ -194,6 +195,11 @@ class Recomputation:
                 for role in DATA & component.uses
             }
         return compute(Step(name, component, {}), tables, services).table
+
+
+def _judge(secret: Mapping[str, Any] | None, written: Any, *, where: str, folder: Path) -> Any:
+    made = create("judges", written, where=where, folder=folder)
+    return hiding_nuggets(made, secret, folder)
 
 
 def _answered(queries: Table, predictions: Table) -> Table:

@@ -1,4 +1,4 @@
-"""The secret queries behind the scores that `ragstone compare` reads."""
+"""The secrets behind the scores that `ragstone compare` reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragstone.results.secret_share import (
     share_document,
     share_rows,
     share_sentence,
-    share_table,
+    share_tables,
 )
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ class SecretShares:
                 yield one, one.results
 
     def to_dict(self) -> dict[str, Any]:
-        """Return `secret`: source -> its facts (docs/secret.md); {} without secret queries."""
+        """Return `secret`: source -> its facts (docs/secret.md); {} without secrets."""
         found = {s.name: share_document(r, *s.chosen) for s, r in self._of_secret()}
         return {"secret": found} if found else {}
 
     def lines(self) -> list[str]:
-        """Return a line per source: how many queries are secret, or what both shares show."""
+        """Return a line per source: how much is secret, or what both shares show."""
         found = ((s.name, r, share_rows(r, *s.chosen)) for s, r in self._of_secret())
         return [
             f"{name}: {share_sentence(r, rows) if rows else f'{r.secret_sentence}.'}"
@@ -44,8 +44,9 @@ class SecretShares:
         ]
 
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield the lines, or a table per source if the secret queries are revealed."""
+        """Yield the lines, or the tables of each source if its secrets are revealed."""
         for line, (source, results) in zip(self.lines(), self._of_secret(), strict=True):
             rows = share_rows(results, *source.chosen)
-            title = f"{source.name}: open and secret queries (mean [interval])"
-            yield replace(share_table(results, rows), title=title) if rows else line
+            tables = [*share_tables(results, rows)]
+            yield from (replace(t, title=f"{source.name}: {t.title}") for t in tables)
+            yield from () if tables else (line,)

@@ -82,7 +82,7 @@ def verify(
 
 
 def _as_read(known: Mapping[str, Any], results: ReplacedTables) -> ReplacedTables:
-    """Return the results with the secret queries that the passport leaves out, and no others."""
+    """Return the results with the secrets that the passport leaves out, and no others."""
     file = {**results.record.file, "secret": known["experiment"].get("secret")}
     shown = bool(known.get("secret", {}).get("shown"))
     return replace(results, record=replace(results.record, file=file), reveal=shown)
@@ -140,7 +140,9 @@ class _Check:
         else:
             self.dataset = dataset
         if self.dataset is None:
-            self._require_same(f"the store {self.results.store.root}", self.results.all_queries)
+            tables = self.results.record.tables
+            stored = self.results.whole_queries(tables.ranked, tables.answered)
+            self._require_same(f"the store {self.results.store.root}", stored)
 
     def run(self) -> Verification:
         """Return the outcome, after the data, the rows and the numbers are compared."""
@@ -190,7 +192,10 @@ class _Check:
             return
         given = {query.query_id: query for query in self.dataset.queries}
         folders = self.results.record.tables
-        stored = {folders.answered: self.results.queries, folders.ranked: self.results.ranked}
+        stored = {
+            folder: self.results.whole_queries(folder)
+            for folder in (folders.answered, folders.ranked)
+        }
         tables = {
             folder: queries_to_table([given.get(q, own) for q, own in queries.items()])
             for folder, queries in stored.items()

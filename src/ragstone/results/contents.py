@@ -120,14 +120,16 @@ def contents(
         answered: ids of the queries of answers and contexts; by default, the answered ones.
         every: ids of the queries of all other rows; by default, all.
     """
-    queries = results.all_queries
+    queries, tables = results.all_queries, results.record.tables
+    # A digest shows no nugget, and is the same whether or not some are secret.
+    whole = results.whole_queries(tables.ranked, tables.answered)
     answered = list(results.queries) if answered is None else answered
     every = list(queries) if every is None else every
     ranked = list(results.ranked)
     return {
         "answered": answered,
         "ranked": None if ranked == answered else ranked,
-        "queries": content_of(query_rows(every, queries)),
+        "queries": content_of(query_rows(every, whole)),
         "gold_answers": content_of(gold_rows(every, queries)),
         "qrels": content_of(grade_rows(every, results.qrels)),
         "clusters": content_of(map(results.clusters.get, every)),

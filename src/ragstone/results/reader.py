@@ -81,12 +81,12 @@ class StoredResults(StoredTables):
     @cached_property
     def queries(self) -> dict[str, Query]:
         """The answered queries by id."""
-        return self._by_query(self.record.tables.answered, schemas.table_to_queries)
+        return self.queries_at(self.record.tables.answered)
 
     @cached_property
     def ranked(self) -> dict[str, Query]:
         """The queries of the ranking metrics by id."""
-        return self._by_query(self.record.tables.ranked, schemas.table_to_queries)
+        return self.queries_at(self.record.tables.ranked)
 
     @property
     def all_queries(self) -> dict[str, Query]:

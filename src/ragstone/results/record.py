@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 
+from ragstone.components.judges.secret_nuggets import open_part
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
@@ -297,9 +298,10 @@ class Record:
         return self.metric(metric).scale(self.failures)
 
     def metric(self, name: str) -> MetricEntry:
-        """Return the entry of a metric, or one with default values if the record has none."""
+        """Return the entry of a metric, by default that of its open nuggets or default values."""
         known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
-        return known.get(name) or MetricEntry(name, "answer")
+        found = known.get(name) or known.get(open_part(name)) or MetricEntry(name, "answer")
+        return replace(found, name=name)
 
     def save(self, store: Store) -> None:
         """Replace the record of this name in a store."""

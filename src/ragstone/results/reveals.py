@@ -1,4 +1,4 @@
-"""When the secret queries of an experiment were revealed, as its store records it."""
+"""When the secret queries and nuggets of an experiment were revealed, as its store records it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ Means = Literal["--reveal", "the key `secret` was changed"]
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """One time at which secret queries were shown."""
+    """One time at which secret queries or nuggets were shown."""
 
     at: str
     by: str
     """The option, or the change of the file."""
-    queries: float
-    """The share that was secret until then."""
     seed: int
+    queries: float = 0.0
+    """The share that was secret until then; so for nuggets."""
+    nuggets: float = 0.0
 
 
 def reveals(store: Store, name: str) -> list[Reveal]:
@@ -35,9 +36,9 @@ def reveals(store: Store, name: str) -> list[Reveal]:
 
 
 def record_change(store: Store, before: Record, after: Record) -> None:
-    """Record that queries are no longer secret, if another record replaces one with a share.
+    """Record a reveal if another record, which shows more, replaces one with a share.
 
-    A smaller share and another seed show queries that were secret, so they count as a reveal too.
+    A smaller share and another seed show what was secret, so they count as a reveal too.
     """
     was, now = before.file.get("secret"), after.file.get("secret")
     if was and was != now and not (now and Secret(**was).is_within(Secret(**now))):
@@ -50,7 +51,7 @@ def record_reveal(store: Store, name: str, secret: Mapping[str, Any], by: Means)
     Raises `StoreError` if the store is read-only.
     """
     known = (store.read_json(KIND, name) or {}).get("reveals", [])
-    new = {"at": utc_text(), "by": by, "queries": secret["queries"], "seed": secret["seed"]}
+    new = {"at": utc_text(), "by": by, **secret}
     if (
         not known
         or known[-1] | {"at": new["at"]} != new

@@ -1,67 +1,62 @@
-"""The secret share of an experiment's queries: which ones it contains.
+"""The secret shares of an experiment's queries and nuggets: which queries are in it.
 
 A query is secret if the hash of its seed and its conversation or document is in the lowest part of
 all hashes. So no query changes sides when others are added, and those that depend on each other are
-on one side. The share is a property of reading results: no step and no cache key knows it.
+on one side. This share is a property of reading results: no step and no cache key knows it. The
+share of the nuggets is a parameter of the judge `nuggets`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
+from ragstone.core.fingerprint import unit_hash
 from ragstone.errors import ConfigError, did_you_mean
 
 _PERCENT: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
-_HASHES: Final = 2.0**64
 _WAY_OUT: Final = "write a share between 0 and 1, such as 20% or 0.2"
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A share of the queries that outputs leave out, and the seed that chooses them."""
+    """Shares of the queries and nuggets that outputs leave out, and the seed that chooses them."""
 
-    queries: float
-    """The share, between 0 and 1."""
+    queries: float = 0.0
+    """The share, between 0 and 1; 0 if only nuggets are secret."""
     seed: int = 0
+    nuggets: float = 0.0
+    """The share of each query's nuggets; 0 if only queries are secret."""
 
     @classmethod
     def parse(cls, written: object) -> Secret:
-        """Return the share that an experiment file has: `20%`, 0.2 or `{queries: 20%, seed: 3}`.
+        """Return the shares that an experiment file has: `20%`, 0.2 or `{queries: 20%, seed: 3}`.
 
-        Raises `ConfigError` for anything else.
+        A mapping has `queries`, `nuggets` or both. Raises `ConfigError` for anything else.
 
-        >>> Secret.parse("20%"), Secret.parse({"queries": 0.5, "seed": 3})
-        (Secret(queries=0.2, seed=0), Secret(queries=0.5, seed=3))
+        >>> Secret.parse("20%") == Secret(queries=0.2), Secret.parse({"nuggets": "30%", "seed": 3})
+        (True, Secret(queries=0.0, seed=3, nuggets=0.3))
         """
         keys = written if isinstance(written, Mapping) else {"queries": written}
-        if "nuggets" in keys:
-            raise ConfigError(
-                "only queries can be secret: a verdict is of all nuggets of a query together, and "
-                "no grade of a single one is kept, so the value of the open ones is not known; "
-                "write queries in place of nuggets",
-                key="secret",
-                value=keys["nuggets"],
-            )
-        for name in keys.keys() - {"queries", "seed"}:
-            close = did_you_mean(str(name), ("queries", "seed"))
+        for name in keys.keys() - {"queries", "nuggets", "seed"}:
+            close = did_you_mean(str(name), ("queries", "nuggets", "seed"))
             raise ConfigError(f"there is no {name!r} in a secret share{close}", key="secret")
         seed = keys.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise ConfigError("the seed must be a whole number", key="secret", value=seed)
-        return cls(_share(keys.get("queries")), seed)
+        shares = {name: _share(keys[name]) for name in ("queries", "nuggets") if name in keys}
+        return cls(**shares, seed=seed) if shares else cls(_share(None), seed)
 
     def contains(self, cluster: str) -> bool:
         """Return whether the queries of a conversation or document are secret."""
-        digest = hashlib.sha256(f"{self.seed}\0{cluster}".encode()).digest()
-        return int.from_bytes(digest[:8]) / _HASHES < self.queries
+        return unit_hash(f"{self.seed}\0{cluster}") < self.queries
 
     def is_within(self, other: Secret) -> bool:
-        """Return whether all queries of this share are in another one."""
-        return self.seed == other.seed and self.queries <= other.queries
+        """Return whether all queries and nuggets of these shares are in others."""
+        within = self.queries <= other.queries and self.nuggets <= other.nuggets
+        return within and self.seed == other.seed
 
     def chosen(self, query_ids: Iterable[str], clusters: Mapping[str, str]) -> frozenset[str]:
         """Return the secret ones of some queries.
@@ -77,18 +72,47 @@ class Secret:
         return frozenset(q for q in query_ids if self.contains(clusters.get(q, f"query {q}")))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the share and the seed as a record has them."""
-        return asdict(self)
+        """Return the shares that are set and the seed, as a record has them."""
+        shares = {"queries": self.queries, "nuggets": self.nuggets}
+        return {**{name: share for name, share in shares.items() if share}, "seed": self.seed}
 
 
-def secret_text(count: int, of: int) -> str:
-    """Return what a plan prints about the secret queries.
+class SecretCounts(NamedTuple):
+    """The numbers of an experiment's secret queries and nuggets before a run."""
 
-    >>> secret_text(12, 60)
-    '12 of 60 queries are secret: they are asked and scored, and outputs leave them out'
-    """
-    what = "they are asked and scored, and outputs leave them out"
-    return f"{count:,} of {of:,} queries are secret: {what}"
+    queries: int = 0
+    of: int = 0
+    """All queries that are answered or ranked."""
+    nuggets: int = 0
+    of_nuggets: int = 0
+    """All nuggets of answered queries; 0 if none may be secret."""
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers as a plan has them, those of nuggets only if some may be secret.
+
+        >>> SecretCounts(12, 60).to_dict()
+        {'queries': 12, 'of': 60}
+        """
+        found = self._asdict()
+        return found if self.of_nuggets else {name: found[name] for name in ("queries", "of")}
+
+    def lines(self) -> list[str]:
+        """Return what a plan prints about the secret queries and nuggets.
+
+        >>> SecretCounts(12, 60).lines()
+        ['12 of 60 queries are secret: they are asked and scored, and outputs leave them out']
+        >>> SecretCounts(0, 60, 9, 40).lines()
+        ['9 of 40 nuggets are secret: they are graded, and outputs leave them out']
+        """
+        pairs = (
+            (self.queries, self.of, "queries", "asked and scored"),
+            (self.nuggets, self.of_nuggets, "nuggets", "graded"),
+        )
+        return [
+            f"{n:,} of {of:,} {what} are secret: they are {done}, and outputs leave them out"
+            for n, of, what, done in pairs
+            if n
+        ]
 
 
 def _share(written: object) -> float:

@@ -1,4 +1,4 @@
-"""Kept model calls about secret queries, which the outputs of a call log leave out."""
+"""Kept model calls about secret queries and nuggets, which outputs of a call log leave out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def secret_texts(store: Store) -> frozenset[str]:
-    """Return the texts of the secret queries of all experiments of a store.
+    """Return the texts of the secret queries and nuggets of all experiments of a store.
 
     Those of an experiment whose tables cannot be read are not known: a notice names it.
     """
@@ -26,11 +26,12 @@ def secret_texts(store: Store) -> frozenset[str]:
     for path in documents(store.root, KIND):
         try:
             tables = StoredTables(store, Record.load(store, path.stem))
+            found |= {one.strip() for texts in tables.secret_nuggets.values() for one in texts}
             for folder in {tables.record.tables.answered, tables.record.tables.ranked}:
                 found |= _texts(tables, folder)
         except StoreError as error:
-            _LOG.warning("note: secret queries of %s are not known: %s", path.stem, error)
-    return frozenset(found)
+            _LOG.warning("note: secrets of %s are not known: %s", path.stem, error)
+    return frozenset(filter(None, found))
 
 
 def _texts(tables: StoredTables, folder: str) -> set[str]:
@@ -47,7 +48,7 @@ def _texts(tables: StoredTables, folder: str) -> set[str]:
 
 
 def is_secret_call(call: Mapping[str, Any], texts: frozenset[str]) -> bool:
-    """Return whether a message of a call contains a text of a secret query.
+    """Return whether a message of a call contains a text of a secret query or nugget.
 
     >>> call = {"messages": [["user", "Answer: who wrote it?"]]}
     >>> is_secret_call(call, frozenset({"who wrote it?"})), is_secret_call(call, frozenset())
@@ -58,5 +59,5 @@ def is_secret_call(call: Mapping[str, Any], texts: frozenset[str]) -> bool:
 
 
 def texts_of_log(log: Path) -> frozenset[str]:
-    """Return the texts of the secret queries of the store that a call log is in."""
+    """Return the texts of the secret queries and nuggets of the store that a call log is in."""
     return secret_texts(Store(log.parent))

@@ -1,15 +1,16 @@
-"""The open and the secret share of the queries side by side, once the secret one is revealed."""
+"""The open and the secret share of queries or nuggets side by side, once the latter is revealed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from ragstone.components.judges.secret_nuggets import open_part
 from ragstone.core.tables import TextTable
 from ragstone.results.wording import mean_text
-from ragstone.statistics.failures import summarise_scores
+from ragstone.statistics.failures import difference_between, summarise_scores
 from ragstone.statistics.independent import independent_difference
 from ragstone.statistics.summary import Summary, clusters_of
 
@@ -18,16 +19,24 @@ if TYPE_CHECKING:
     from ragstone.types import Score
 
 _LEVEL: Final = 0.95
-_NOTE: Final = (
-    "The intervals of a metric hold together at 95 % (Bonferroni). Difference: secret minus open, "
-    "of different queries."
+_LEVELS: Final = "The intervals of a metric hold together at 95 % (Bonferroni). "
+_NOTES: Final = {
+    "queries": f"{_LEVELS}Difference: secret minus open, of different queries.",
+    "nuggets": f"{_LEVELS}Difference: secret minus open, of the same queries.",
+}
+_HEAD: Final = (
+    *("system", "setting", "metric"),
+    *("open", "n open", "secret", "n secret", "difference"),
 )
+Of = Literal["queries", "nuggets"]
 
 
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """One metric of a system under a setting, over the open and over the secret queries."""
+    """One metric of a system under a setting, over the open and over the secret share."""
 
+    of: Of
+    """What is shared out: different queries, or the nuggets of the same queries."""
     system: str
     setting: str
     """Empty for ranking metrics."""
@@ -35,86 +44,121 @@ class ShareRow:
     open: Summary
     secret: Summary
     difference: float | None
-    """The mean of the secret queries minus that of the open ones."""
+    """The mean of the secret share minus that of the open one."""
     interval: tuple[float, float] | None
     worse: bool | None
-    """Whether the secret queries are worse; None if they are not shown to differ."""
+    """Whether the secret share is worse; None if it is not shown to differ."""
+
+
+class _Cell(NamedTuple):
+    of: Of
+    system: str
+    setting: str
+    metric: str
+    open: Mapping[str, Score]
+    secret: Mapping[str, Score]
 
 
 def share_rows(
     results: StoredResults, system: str | None = None, setting: str | None = None
 ) -> list[ShareRow]:
-    """Return a row per cell of revealed results; [] if the secret queries are not revealed.
+    """Return a row per cell of revealed results; [] if nothing secret is revealed.
 
-    The level of the intervals is corrected for the number of rows of the metric.
+    Secret queries have a row per metric, secret nuggets one per judge of nuggets. The level of the
+    intervals is corrected for the number of rows of the metric.
 
     Args:
         results: the results.
         system: only this one.
         setting: only this one, and the rankings.
     """
-    if not results.reveal or not results.secret_queries:
+    if not results.reveal or not results.secret:
         return []
     cells = [
-        (rows.system, rows.setting, metric, scores)
+        cell
+        for cell in _cells(results)
+        if system in (None, cell.system) and (setting is None or cell.setting in ("", setting))
+    ]
+    family = Counter((cell.of, cell.metric) for cell in cells)
+    return [_row(results, cell, 1 - (1 - _LEVEL) / family[cell.of, cell.metric]) for cell in cells]
+
+
+def _cells(results: StoredResults) -> Iterator[_Cell]:
+    """Yield the scores of both shares, of queries and then of nuggets."""
+    every = [
+        (rows, metric, scores)
         for rows in (*results.trials, *results.rankings)
         for metric, scores in rows.scores.items()
-        if system in (None, rows.system) and (setting is None or rows.setting in ("", setting))
     ]
-    family = Counter(metric for _, _, metric, _ in cells)
-    return [_row(results, cell, 1 - (1 - _LEVEL) / family[cell[2]]) for cell in cells]
+    hidden, halved = results.secret_queries, results.secret_nuggets
+    for rows, metric, scores in every if hidden else ():
+        if not open_part(metric):
+            sides = (
+                {q: s for q, s in scores.items() if (q in hidden) is secret}
+                for secret in (False, True)
+            )
+            yield _Cell("queries", rows.system, rows.setting, metric, *sides)
+    for rows, metric, scores in every if halved else ():
+        if known := open_part(metric):
+            both = rows.scores[known], scores
+            sides = ({q: s for q, s in one.items() if q in halved} for one in both)
+            yield _Cell("nuggets", rows.system, rows.setting, known, *sides)
 
 
-def _row(
-    results: StoredResults, cell: tuple[str, str, str, Mapping[str, Score]], confidence: float
-) -> ShareRow:
-    system, setting, metric, scores = cell
-    scale = results.record.scale(metric)
+def _row(results: StoredResults, cell: _Cell, confidence: float) -> ShareRow:
+    scale = results.record.scale(cell.metric)
 
-    def summary(*, secret: bool) -> Summary:
-        ids = [q for q in scores if (q in results.secret_queries) is secret]
+    def summary(scores: Mapping[str, Score]) -> Summary:
         return summarise_scores(
-            [scores[q].value for q in ids],
-            [scores[q].status for q in ids],
+            [score.value for score in scores.values()],
+            [score.status for score in scores.values()],
             scale,
-            clusters=clusters_of(ids, results.clusters),
+            clusters=clusters_of(scores, results.clusters),
             confidence=confidence,
         )
 
-    sides = summary(secret=False), summary(secret=True)
-    difference, interval = independent_difference(*sides)
+    sides = summary(cell.open), summary(cell.secret)
+    if cell.of == "queries":
+        difference, interval = independent_difference(*sides)
+    else:
+        given = cell.open, cell.secret, scale, results.clusters
+        paired = difference_between(*given, confidence=confidence)
+        difference, interval = (paired.difference, paired.interval) if paired else (None, None)
     differs = interval is not None and not interval[0] <= 0 <= interval[1]
     lower = scale.direction == "lower"
     worse = (difference or 0.0) < 0 if not lower else (difference or 0.0) > 0
     known = differs and scale.direction != "neutral"
-    return ShareRow(system, setting, metric, *sides, difference, interval, worse if known else None)
+    place = cell.of, cell.system, cell.setting, cell.metric
+    return ShareRow(*place, *sides, difference, interval, worse if known else None)
 
 
 def share_sentence(results: StoredResults, rows: list[ShareRow] | None = None) -> str:
-    """Return the sentence on the secret share by the headline metric; "" if it is not revealed.
+    """Return a sentence per revealed share by the headline metric; "" if nothing is revealed.
 
-    `rows` are those of `share_rows`, by default all.
+    Queries and nuggets have a sentence each; that of nuggets is about their first judge. `rows` are
+    those of `share_rows`, by default all.
     """
     rows = share_rows(results) if rows is None else rows
-    if not rows:
-        return ""
-    headline = results.record.headline
-    names = [row.metric for row in rows]
-    metric = headline if headline in names else next(iter(names), "")
+    kinds = dict.fromkeys(row.of for row in rows)
+    return " ".join(_sentence(results, [row for row in rows if row.of == of], of) for of in kinds)
+
+
+def _sentence(results: StoredResults, rows: list[ShareRow], of: Of) -> str:
+    headline, names = results.record.headline, [row.metric for row in rows]
+    metric = headline if headline in names else names[0]
+    share = "The secret share is" if of == "queries" else "The secret nuggets are"
     differing = [row for row in rows if row.metric == metric and row.worse is not None]
     worse = [row for row in differing if row.worse]
     if not differing:
-        return f"The secret share is not shown to differ ({metric})."
+        return f"{share} not shown to differ ({metric})."
     found = "; ".join(
         f"{row.system}{f' under {row.setting}' if row.setting else ''} {row.difference:+.3f}"
         for row in worse or differing
     )
     if worse:
-        return (
-            f"The secret share is worse in {metric}: {found}. The system may be tuned to the open "
-            "queries."
-        )
-    return f"The secret share is better in {metric}: {found}. Nothing shows tuning to the open one."
+        return f"{share} worse in {metric}: {found}. The system may be tuned to the open {of}."
+    ones = "one" if of == "queries" else "ones"
+    return f"{share} better in {metric}: {found}. Nothing shows tuning to the open {ones}."
 
 
 def share_document(
@@ -131,20 +175,18 @@ def share_document(
     return {**document, "rows": [asdict(row) for row in rows], "sentence": sentence}
 
 
-def share_table(results: StoredResults, rows: list[ShareRow]) -> TextTable:
-    """Return the rows as a table, with the sentence below."""
-    head = ("system", "setting", "metric", "open", "n open", "secret", "n secret", "difference")
-    lines = [
-        (
-            *(row.system, row.setting or "retrieval", row.metric),
-            *_side(row.open),
-            *_side(row.secret),
-            _gap(row),
-        )
-        for row in rows
-    ]
-    title = "Open and secret queries (mean [interval])"
-    return TextTable(head, lines, title, below=[share_sentence(results, rows), _NOTE])
+def share_tables(results: StoredResults, rows: list[ShareRow]) -> Iterator[TextTable]:
+    """Yield a table of the rows of queries and one of those of nuggets, with the sentence below."""
+    for of, note in _NOTES.items():
+        if mine := [row for row in rows if row.of == of]:
+            title = f"Open and secret {of} (mean [interval])"
+            below = [share_sentence(results, mine), note]
+            yield TextTable(_HEAD, [_line(row) for row in mine], title, below=below)
+
+
+def _line(row: ShareRow) -> tuple[str, ...]:
+    place = row.system, row.setting or "retrieval", row.metric
+    return (*place, *_side(row.open), *_side(row.secret), _gap(row))
 
 
 def _side(one: Summary) -> Iterator[str]:

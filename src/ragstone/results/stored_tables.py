@@ -1,6 +1,6 @@
-"""The stored tables of an experiment, without the rows of its secret queries.
+"""The stored tables of an experiment, without its secret queries and nuggets.
 
-Every output reads tables here, so that a secret query is left out of all of them.
+Every output reads tables here, so that what is secret is left out of all of them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from typing import Any, Self, TypeVar
 
 from arro3.core import Table
 
+from ragstone.components.judges.secret_nuggets import (
+    open_part,
+    secret_nuggets,
+    without_nuggets,
+)
 from ragstone.core import schemas
 from ragstone.core.store import Store, notify_once
 from ragstone.core.stored_table import StoredTable
@@ -34,7 +39,7 @@ class StoredTables:
     store: Store
     record: Record
     reveal: bool = False
-    """Whether the secret queries are among the rows; `revealed` records that they were shown."""
+    """Whether what is secret is among the rows; `revealed` records that it was shown."""
 
     @property
     def name(self) -> str:
@@ -43,14 +48,14 @@ class StoredTables:
 
     @cached_property
     def secret(self) -> Secret | None:
-        """The secret share of the queries, if the file of the record has one."""
+        """The secret shares of queries and nuggets, if the file of the record has some."""
         written = self.record.file.get("secret")
         return Secret.parse(written) if written else None
 
     @cached_property
     def secret_queries(self) -> frozenset[str]:
         """Ids of the secret queries, whether or not they are revealed."""
-        if self.secret is None:
+        if self.secret is None or not self.secret.queries:
             return frozenset()
         tables, ids = self.record.tables, dict[str, None]()
         for folder in (tables.answered, tables.ranked):
@@ -60,12 +65,27 @@ class StoredTables:
         return self.secret.chosen(ids, named)
 
     @cached_property
+    def secret_nuggets(self) -> Mapping[str, frozenset[str]]:
+        """Query id -> texts of its secret nuggets, of queries that have some, revealed or not."""
+        if self.secret is None or not self.secret.nuggets:
+            return {}
+        share, seed, tables = self.secret.nuggets, self.secret.seed, self.record.tables
+        queries = (
+            query
+            for folder in dict.fromkeys((tables.answered, tables.ranked))
+            for query in schemas.table_to_queries(self.whole_table(folder))
+        )
+        found = {query.query_id: secret_nuggets(query, share, seed) for query in queries}
+        return {query_id: texts for query_id, texts in found.items() if texts}
+
+    @cached_property
     def held_back(self) -> frozenset[str]:
-        """Ids of the queries that the rows leave out; a notice has their number, once."""
-        found = frozenset[str]() if self.reveal else self.secret_queries
-        if found and not self.record.counterfactual:
+        """Ids of the queries that the rows leave out; a notice has the number of all secrets."""
+        if self.reveal:
+            return frozenset()
+        if self.secret_sentence and not self.record.counterfactual:
             notify_once(f"note: {self.name}: {self.secret_sentence}")
-        return found
+        return self.secret_queries
 
     @property
     def withholds_figures(self) -> bool:
@@ -75,26 +95,31 @@ class StoredTables:
 
     @property
     def reveals(self) -> list[Reveal]:
-        """When the secret queries were revealed, the first time first."""
+        """When the secrets were revealed, the first time first."""
         return reveals(self.store, self.name) if self.secret else []
 
     @property
     def secret_sentence(self) -> str:
-        """How many queries are secret, and when they were revealed; "" without any."""
-        if not (count := len(self.secret_queries)):
+        """How many queries and nuggets are secret, and when they were revealed; "" without any."""
+        queries, nuggets = len(self.secret_queries), sum(map(len, self.secret_nuggets.values()))
+        named = ((queries, "query", "queries"), (nuggets, "nugget", "nuggets"))
+        parts = [f"{n:,} {one if n == 1 else several}" for n, one, several in named if n]
+        if not parts:
             return ""
-        are = "1 query is" if count == 1 else f"{count:,} queries are"
+        are = f"{' and '.join(parts)} {'is' if queries + nuggets == 1 else 'are'}"
         then = "and shown here" if self.reveal else "and in no figure; --reveal shows them"
         before = self.reveals
         known = f". The secret share was revealed on {before[0].at[:10]}" if before else ""
         return f"{are} secret {then}{known}"
 
     def secret_document(self) -> dict[str, Any] | None:
-        """Return the facts of the secret share as plain data; None without one."""
+        """Return the facts of the secret shares as plain data; None without one."""
         if self.secret is None:
             return None
+        nuggets = sum(map(len, self.secret_nuggets.values()))
         return {
             "queries": len(self.secret_queries),
+            **({"nuggets": nuggets} if self.secret.nuggets else {}),
             "shown": self.reveal,
             "share": self.secret.to_dict(),
             "reveals": [dataclasses.asdict(one) for one in self.reveals],
@@ -104,42 +129,51 @@ class StoredTables:
         """Return these results with the share that their file has now, if their run had none.
 
         A notice reports that the file differs from the run; a share that is changed or taken away
-        has no effect before the next run, which records it.
+        has no effect before the next run, which records it. So has a share of
+        nuggets: the values of the open ones are not known.
         """
         known = self.record.file.get("secret")
         if file == known:
             return self
         notify_once(
             f"note: {self.name}: `secret` in the file is not that of its results; run the file "
-            "again, which computes nothing for it"
+            "again, which makes no model call for it"
         )
-        if known or file is None:
+        if known or file is None or "queries" not in file:
             return self
-        record = dataclasses.replace(self.record, file={**self.record.file, "secret": dict(file)})
+        secret = {key: value for key, value in file.items() if key != "nuggets"}
+        record = dataclasses.replace(self.record, file={**self.record.file, "secret": secret})
         return dataclasses.replace(self, record=record)
 
     def revealed(self) -> Self:
-        """Return these results with their secret queries, and record in the store that it was done.
+        """Return these results with their secrets, and record in the store that it was done.
 
         Raises:
-            ConfigError: the experiment has no secret queries.
+            ConfigError: the experiment has no secret queries or nuggets.
             StoreError: the store is read-only.
         """
         if self.secret is None:
             raise ConfigError(
-                f"{self.name!r} has no secret queries to reveal; its file has no `secret`",
+                f"{self.name!r} has no secret queries or nuggets to reveal; its file has no "
+                "`secret`",
                 key="secret",
             )
         record_reveal(self.store, self.name, self.secret.to_dict(), "--reveal")
         return dataclasses.replace(self, reveal=True)
 
     def stored_table(self, folder: str) -> Table:
-        """Return the table of a step's folder, without the rows of queries that are held back."""
+        """Return the table of a step's folder, without the rows that are held back."""
         table = self.whole_table(folder)
-        if self.secret is None or "query_id" not in table.column_names or not self.held_back:
+        if self.secret is None or "query_id" not in table.column_names:
             return table
-        ids = schemas.columns(table.select(["query_id"]))["query_id"]
-        return rows_at(table, [n for n, one in enumerate(ids) if one not in self.held_back])
+        of_rows = [name for name in ("query_id", "metric") if name in table.column_names]
+        rows = list(zip(*schemas.columns(table.select(of_rows)).values(), strict=True))
+        kept = [n for n, row in enumerate(rows) if not self._is_held_back(*row)]
+        return table if len(kept) == len(rows) else rows_at(table, kept)
+
+    def _is_held_back(self, query_id: str, metric: str = "") -> bool:
+        """Return whether a row is of a secret query, or a score of secret nuggets."""
+        return query_id in self.held_back or (not self.reveal and open_part(metric) != "")
 
     def whole_table(self, folder: str) -> Table:
         """Return the table of a step's folder with all its rows; no output may show it."""
@@ -178,6 +212,18 @@ class StoredTables:
         if "reason" in rows:
             counts["failed"] = min(manifest.get("failed", 0), reasons.total())
         return kept | counts | ({"reasons": dict(reasons)} if reasons else {})
+
+    def queries_at(self, folder: str) -> dict[str, Query]:
+        """Return the queries of a table by id, without the nuggets that are held back."""
+        found = self.whole_queries(folder)
+        hidden = {} if self.reveal else self.secret_nuggets
+        shown = {q: without_nuggets(found[q], texts) for q, texts in hidden.items() if q in found}
+        return found | shown
+
+    def whole_queries(self, *folders: str) -> dict[str, Query]:
+        """Return the queries of tables by id, with all nuggets; no output may show them."""
+        read = (self._by_query(folder, schemas.table_to_queries) for folder in folders)
+        return {query_id: one for found in read for query_id, one in found.items()}
 
     def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:
         return {row.query_id: row for row in read(self.stored_table(folder))}

@@ -24,7 +24,7 @@ from ragstone.results.remarks import remarks
 from ragstone.results.repeats_text import repeat_lines, variance_table
 from ragstone.results.reported_text import hop_lines, reported_tables
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
-from ragstone.results.secret_share import share_rows, share_table
+from ragstone.results.secret_share import share_rows, share_tables
 from ragstone.results.setting_pairs import setting_table
 from ragstone.results.verdict import planned_analysis, verdict_lines
 from ragstone.results.weight_scan import ScanTable
@@ -59,7 +59,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     boards, retrieval = leaderboards.leaderboard(results), leaderboards.retrieval_board(results)
     tables = (
-        _shares(results),
+        *share_tables(results, share_rows(results)),
         _means("Answers", boards, population.answered(results), metric_notes(results)),
         _verdicts(results),
         variance_table(results),
@@ -80,11 +80,6 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _failures(results),
     )
     yield from (table for table in tables if table is not None)
-
-
-def _shares(results: StoredResults) -> TextTable | None:
-    rows = share_rows(results)
-    return share_table(results, rows) if rows else None
 
 
 def _calls(results: StoredResults) -> str | None:
