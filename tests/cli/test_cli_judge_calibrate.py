@@ -83,9 +83,11 @@ def test_a_second_round_and_standard_output(made: StoredResults) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_errors_have_no_traceback() -> None:
-    """Empty labels are shown as missing; labels not filled in are an error with the line."""
+    """An empty file is an error that names it; labels not filled in are one with the line."""
     Path("empty.jsonl").write_text("")
-    assert "0 labels, at least 10 are needed" in run("calibrate", "--labels", "empty.jsonl").output
+    assert "empty.jsonl has no ratings" in str(
+        run("calibrate", "--labels", "empty.jsonl").exception
+    )
     run("next", "--labels", "40", "-o", "next.jsonl")
     refused = run("calibrate", "--labels", "next.jsonl")
     assert "line 1" in str(refused.exception)
