@@ -1,4 +1,4 @@
-"""The secret queries behind the scores that `ragstone compare` reads."""
+"""The secret queries and machine-made qrels behind the scores that `ragstone compare` reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SecretShares:
-    """What sources keep secret, or both shares of each if they are revealed."""
+    """What sources keep secret, or both shares of each if revealed, and who made their qrels."""
 
     sources: Sequence[ScoreSource]
 
@@ -31,12 +31,23 @@ class SecretShares:
                 yield one, one.results
 
     def to_dict(self) -> dict[str, Any]:
-        """Return `secret`: source -> its facts (docs/secret.md); {} without secret queries."""
+        """Return `secret`: source -> its facts (docs/secret.md), and `machine_qrels`.
+
+        Without secret queries or machine-made qrels, the key is absent.
+        """
         found = {s.name: share_document(r, *s.chosen) for s, r in self._of_secret()}
-        return {"secret": found} if found else {}
+        made = {one.name: one.qrels for one in self.sources if one.qrels}
+        named = {"secret": found, "machine_qrels": made}
+        return {key: value for key, value in named.items() if value}
 
     def lines(self) -> list[str]:
         """Return a line per source: how many queries are secret, or what both shares show."""
+        return [*self._secret_lines(), *self._qrels_lines()]
+
+    def _qrels_lines(self) -> list[str]:
+        return [f"{one}." for one in dict.fromkeys(s.qrels for s in self.sources) if one]
+
+    def _secret_lines(self) -> list[str]:
         found = ((s.name, r, share_rows(r, *s.chosen)) for s, r in self._of_secret())
         return [
             f"{name}: {share_sentence(r, rows) if rows else f'{r.secret_sentence}.'}"
@@ -45,7 +56,8 @@ class SecretShares:
 
     def parts(self) -> Iterator[str | TextTable]:
         """Yield the lines, or a table per source if the secret queries are revealed."""
-        for line, (source, results) in zip(self.lines(), self._of_secret(), strict=True):
+        for line, (source, results) in zip(self._secret_lines(), self._of_secret(), strict=True):
             rows = share_rows(results, *source.chosen)
             title = f"{source.name}: open and secret queries (mean [interval])"
             yield replace(share_table(results, rows), title=title) if rows else line
+        yield from self._qrels_lines()

@@ -235,12 +235,12 @@ def warnings(results: StoredResults) -> list[str]:
 
 def _judge_warnings(results: StoredResults) -> Iterator[str]:
     made = [
-        m
-        for m in results.manifests.values()
+        (results.part_name(folder), m)
+        for folder, m in results.manifests.items()
         if m["step"] == "judge" and m.get("reasons") and m["failed"]
     ]
-    for name in dict.fromkeys(m["made_by"]["component"] for m in made):
-        mine = [m for m in made if m["made_by"]["component"] == name]
+    for name in dict.fromkeys(judge for judge, _ in made):
+        mine = [m for judge, m in made if judge == name]
         reasons = sum((Counter(m["reasons"]) for m in mine), Counter[str]())
         partial = Counter({why: n for why, n in reasons.items() if VERDICTS_MISSING in why})
         failed = sum(m["failed"] for m in mine) - partial.total()
@@ -251,7 +251,7 @@ def _judge_warnings(results: StoredResults) -> Iterator[str]:
         for count, what, why in counted:
             if count > 0 and why:
                 reason = plain_reason(max(why, key=why.__getitem__))
-                yield f"{count:,} verdicts of `{name.rpartition('/')[2]}` {what}: {reason}"
+                yield f"{count:,} verdicts of `{name}` {what}: {reason}"
 
 
 def _warnings(results: StoredResults) -> Iterator[str]:
