@@ -341,8 +341,8 @@ def _results_of_passport(path: Path, known: dict[str, Any], store: Path) -> Resu
 
 
 def _has_numbers(results: Results, numbers: dict[str, Any]) -> bool:
-    from ragstone.results.leaderboards import NUMBER_TABLES, results_document
+    from ragstone.results.leaderboards import NUMBER_TABLES, number_table
     from ragstone.results.passport_file import canonical
 
-    document = results_document(results)
-    return canonical({table: document[table] for table in NUMBER_TABLES}) == canonical(numbers)
+    found = {table: number_table(results, table) for table in NUMBER_TABLES}
+    return canonical(found) == canonical(numbers)

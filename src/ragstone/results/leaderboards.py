@@ -285,7 +285,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
         **tables,
-        "leaderboard": with_notes(results, with_figures(results, tables["leaderboard"])),
+        "leaderboard": with_notes(results, tables["leaderboard"]),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "setting_comparisons": setting_documents(results),
@@ -320,8 +320,9 @@ def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
         return collection_rows(results)
     if name == "usage":
         return [asdict(row) for row in usage_rows(results)]
-    cells = results.answer_cells if name == "leaderboard" else results.ranking_cells
-    return [_cell_document(results, cell) for cell in cells]
+    if name == "leaderboard":
+        return with_figures(results, [_cell_document(results, c) for c in results.answer_cells])
+    return [_cell_document(results, cell) for cell in results.ranking_cells]
 
 
 def _cell_document(results: StoredResults, cell: Cell) -> dict[str, Any]:
