@@ -153,6 +153,10 @@ def test_a_probe_after_a_passport_does_not_change_its_numbers(folder: Path) -> N
     assert "judge_note" not in json.dumps(document("show", file)["retrieval"])
     assert run("verify", kept, "--store", folder / "store").exit_code == 0
 
+    run("passport", file, "-o", folder / "after.json")
+    checked = document("verify", folder / "after.json", "--store", folder / "store")
+    assert (checked["different"], checked["not_checked"]) == ([], [])
+
 
 def test_live_pages_name_qrels_by_a_model(folder: Path) -> None:
     """Each page in its head, and its plain data."""
