@@ -91,3 +91,21 @@ def test_wrong_requests_are_refused_before_anything_is_spent(shared_data: Shared
     none = run("--data", shared_data("truthfulqa"), "--stored")
     assert isinstance(none.exception, DatasetError)
     assert "has no stored scores" in str(none.exception)
+
+
+def test_a_judge_without_a_verdict_is_left_out(shared_data: SharedData, tmp_path: Path) -> None:
+    """The others are shown, and a note names it; alone, it is an error."""
+    with FakeModelServer(answer=lambda _: "**Yes**") as server:
+        model = f"chat(model=one, base_url='{server.url}')"
+        judges = [f"equivalence(model={model})", f"RL_F(model={model})"]
+        rest = ["--data", shared_data("truthfulqa"), "--limit", 10, "--store", tmp_path / "store"]
+
+        shown, held = run(*judges, *rest), run(*judges, *rest, "--json")
+        alone = run(judges[1], *rest)
+
+    assert "note: judge RL_F cannot be checked on truthfulqa" in shown.stderr
+    assert "equivalence:\n  Unfit" in shown.stdout
+    document = json.loads(held.stdout)
+    assert [one["judge"] for one in document["checks"]] == ["equivalence"]
+    assert "RL_F" in document["no_verdict"][0]
+    assert isinstance(alone.exception, ConfigError)

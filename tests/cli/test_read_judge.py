@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.cli.judge_labels import judge_source
 from ragstone.cli.read_judge import read_judge, read_judges
 from ragstone.errors import ConfigError
 
@@ -32,3 +33,29 @@ def test_a_file_without_judges_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="has no judges: write them under `judges`"):
         read_judges(str(file), None, {})
+
+
+def test_a_list_of_prompts_is_a_judge_per_prompt(tmp_path: Path) -> None:
+    """They are named as the metrics of an experiment are, or together by the component."""
+    file = tmp_path / "exp.yaml"
+    file.write_text(
+        "judges: [{name: idk, prompt: [idk, idk.de]}, {name: RB_llm, prompt: [RB_llm.de]}]\n"
+    )
+
+    every = [str(one) for one in read_judges(str(file), None, {})]
+    assert every == ["idk", "idk(prompt=idk.de)", "RB_llm(prompt=RB_llm.de)"]
+    assert str(read_judge(str(file), "idk", {})) == "idk"
+    assert str(read_judge(str(file), "idk(prompt=idk.de)", {})) == "idk(prompt=idk.de)"
+    assert str(read_judge(str(file), "RB_llm", {})) == "RB_llm(prompt=RB_llm.de)"
+    with pytest.raises(ConfigError, match=r"--judge: idk, idk\(prompt=idk.de\), RB_llm"):
+        read_judge(str(file), None, {})
+
+
+def test_the_judge_of_a_labelled_experiment_is_found_by_its_metric(tmp_path: Path) -> None:
+    """Another judge is read from its own specification."""
+    file = tmp_path / "exp.yaml"
+    file.write_text("judges: [{name: idk, prompt: [idk, idk.de]}]\n")
+
+    assert judge_source(str(file), "idk(prompt=idk.de)") == (str(file), "idk(prompt=idk.de)")
+    assert judge_source(str(file), "idk") == (str(file), "idk")
+    assert judge_source(str(file), "RB_llm") == ("RB_llm", None)

@@ -53,3 +53,14 @@ def test_a_perfect_answer_scores_1() -> None:
     found = evaluate_answers({q: g[0] for q, g in gold.items()}, gold, ["BLEU", "chrF"])
 
     assert [found["BLEU"].mean, found["chrF"].mean] == pytest.approx([1.0, 1.0])
+
+
+def test_equal_texts_have_no_more_than_1() -> None:
+    """Sacrebleu's rounding exceeds 100; the mean has an interval."""
+    gold = {f"q{i}": ["the long settled answer of all"] for i in range(12)}
+
+    found = evaluate_answers({q: g[0] for q, g in gold.items()}, gold, ["BLEU"])
+
+    assert found["BLEU"].mean == 1.0
+    assert found["BLEU"].interval is not None
+    assert found.to_dict()["BLEU"]["corpus"] == 1.0

@@ -332,3 +332,20 @@ def test_verdicts_are_read_again_from_kept_replies(tmp_path: Path) -> None:
     assert found.is_equal
     assert {one.what.partition(" ")[0] for one in found.not_checked} == {"Words", "equivalence"}
     assert any("not in the call log" in one.why for one in found.not_checked)
+
+
+def test_figures_of_all_answers_are_computed_again(tmp_path: Path) -> None:
+    """BLEU of all answers is equal, and differs if a gold answer does."""
+    results = run(tmp_path / "here", metrics=["Match", "BLEU"])
+    path = write_passport(results.passport(), tmp_path / "here" / "p.json")
+    assert verified(path.parent).is_equal
+
+    query_id = answerable(path.parent)
+    queries = path.parent / "data" / "queries.jsonl"
+    rows = [json.loads(line) for line in queries.read_text().splitlines()]
+    changed = [
+        {**row, "answers": ["quite another"]} if row["_id"] == query_id else row for row in rows
+    ]
+    queries.write_text("\n".join(map(json.dumps, changed)))
+    numbers = {one.number for one in verified(path.parent).different if one.metric == "BLEU"}
+    assert "beside.corpus" in numbers

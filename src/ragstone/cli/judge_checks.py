@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import click
 
 from ragstone.cli.model_calls import open_services
 from ragstone.cli.options import print_result
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from ragstone.calls.prices import Prices
     from ragstone.components.judges.verdict import Cost
     from ragstone.evaluation.human_grades import HumanSet
-    from ragstone.evaluation.judge_check import JudgeCheck
+    from ragstone.evaluation.judge_check import JudgeCheck, NoVerdict
     from ragstone.protocols import Judge, Services
 
 FORMS: Final[dict[str, list[bool | None]]] = {
@@ -65,16 +68,24 @@ def print_checks(data: HumanSet, asked: CheckRequest) -> None:
         DatasetError: the data has no such stored scores.
         CallError: a model cannot be reached.
     """
-    checked = _stored(data, asked) if asked.stored else _judged(data, asked)
-    several = len(checked) > (1 if asked.stored else len(FORMS[asked.form]))
+    from ragstone.evaluation.judge_check import NoVerdict
+
+    found = _stored(data, asked) if asked.stored else _judged(data, asked)
+    checked = [one for one in found if isinstance(one, _Checked)]
+    without = [one for one in found if isinstance(one, NoVerdict)]
+    if not checked:
+        raise without[0]
+    for one in dict.fromkeys(map(str, without)):
+        click.echo(f"note: {one}", err=True)
+    several = len(found) > (1 if asked.stored else len(FORMS[asked.form]))
     by_name = _by_name(checked)
     print_result(
-        lambda: _document(by_name, data, asked, several=several),
+        lambda: _document(by_name, data, asked, without, several=several),
         lambda: "\n".join(_texts(by_name, data, asked, several=several)),
     )
 
 
-def _stored(data: HumanSet, asked: CheckRequest) -> list[_Checked]:
+def _stored(data: HumanSet, asked: CheckRequest) -> list[_Checked | NoVerdict]:
     from ragstone.errors import DatasetError
     from ragstone.evaluation.judge_check import check_stored
 
@@ -84,17 +95,29 @@ def _stored(data: HumanSet, asked: CheckRequest) -> list[_Checked]:
             f"{data.name} has no stored scores of judges or metrics; use mtrag or ragchecker, or "
             "name a judge that is called"
         )
-    return [_Checked(check_stored(n, data, by=asked.by, seed=asked.seed), "stored") for n in names]
+
+    def check(name: str) -> _Checked:
+        return _Checked(check_stored(name, data, by=asked.by, seed=asked.seed), "stored")
+
+    return [_or_reason(partial(check, name)) for name in names]
 
 
-def _judged(data: HumanSet, asked: CheckRequest) -> list[_Checked]:
+def _or_reason(check: Callable[[], _Checked]) -> _Checked | NoVerdict:
+    """Return a check, or the reason if the judge has no verdict on any answer."""
+    from ragstone.evaluation.judge_check import NoVerdict
+
+    try:
+        return check()
+    except NoVerdict as error:
+        return error
+
+
+def _judged(data: HumanSet, asked: CheckRequest) -> list[_Checked | NoVerdict]:
     judges = list(_judges(asked))
     prices = _prices(asked)
     with open_services(asked.store) as services:
-        return [
-            _check(judge, structured, data, asked, services=services, prices=prices)
-            for judge, structured in judges
-        ]
+        check = partial(_check, data=data, asked=asked, services=services, prices=prices)
+        return [_or_reason(partial(check, *one)) for one in judges]
 
 
 def _judges(asked: CheckRequest) -> Iterator[tuple[Judge, bool | None]]:
@@ -113,9 +136,9 @@ def _judges(asked: CheckRequest) -> Iterator[tuple[Judge, bool | None]]:
 def _check(
     judge: Judge,
     structured: bool | None,
+    *,
     data: HumanSet,
     asked: CheckRequest,
-    *,
     services: Services,
     prices: Prices,
 ) -> _Checked:
@@ -166,7 +189,12 @@ def _by_name(checked: Sequence[_Checked]) -> dict[str, _Checked]:
 
 
 def _document(
-    checked: Mapping[str, _Checked], data: HumanSet, asked: CheckRequest, *, several: bool
+    checked: Mapping[str, _Checked],
+    data: HumanSet,
+    asked: CheckRequest,
+    without: Sequence[NoVerdict],
+    *,
+    several: bool,
 ) -> Any:
     from ragstone.evaluation.judge_check_text import check_document
     from ragstone.evaluation.side_by_side import checks_side_by_side
@@ -183,7 +211,7 @@ def _document(
     if not several:
         return documents
     found = checks_side_by_side({n: o.found for n, o in checked.items()}, data, seed=asked.seed)
-    return {"checks": documents, **found.to_dict()}
+    return {"checks": documents, **found.to_dict(), "no_verdict": list(map(str, without))}
 
 
 def _texts(

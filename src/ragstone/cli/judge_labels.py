@@ -70,13 +70,12 @@ def judge_source(config: str, name: str | None) -> tuple[str, str | None]:
 
     A judge that the experiment does not have is found by its own name or file.
     """
+    from ragstone.cli.read_judge import judge_names
     from ragstone.core.parsing import read_yaml
-    from ragstone.core.spec import parse_spec
     from ragstone.errors import ConfigError
 
     file = config.partition("#")[0]
-    listed = read_yaml(Path(file), "experiment").get("judges") or []
-    known = [parse_spec(one, where=file).name for one in listed]
+    known = judge_names(file) if read_yaml(Path(file), "experiment").get("judges") else set()
     if name is None and not known:
         raise ConfigError(f"{file} has no judges: name one with --judge, such as equivalence")
     return (file, name) if name is None or name in known else (name, None)

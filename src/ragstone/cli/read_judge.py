@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from ragstone.core.spec import Spec
     from ragstone.protocols import Judge
 
 J = TypeVar("J", bound="Judge")
@@ -23,42 +24,59 @@ def read_judge(config: str, name: str | None, forced: Mapping[str, Any]) -> Judg
 
     found = read_judges(config, name, forced)
     if len(found) > 1:
-        raise ConfigError(f"{config} has {len(found)} judges: name one with --judge")
+        names = ", ".join(map(str, found))
+        raise ConfigError(f"{config} has {len(found)} judges: name one with --judge: {names}")
     return found[0]
 
 
 def read_judges(config: str, name: str | None, forced: Mapping[str, Any]) -> list[Judge]:
     """Return the judges of a file, or the judge of a name, with some fields replaced.
 
+    A list of prompts is a judge per prompt, as in an experiment.
+
     Args:
         config: YAML file with a judge, with a list of them or with the key `judges`; or the spec
             of a judge.
-        name: name of the judges that are wanted; None for all.
+        name: name of the judges that are wanted: a metric, such as "idk(prompt=idk.de)", or all
+            judges of a component, such as "idk", if no metric has this name. None for all.
         forced: field -> value, for the judges that have the field.
 
     Raises:
         ConfigError: the file has no judge, or none of this name.
     """
+    from ragstone.errors import ConfigError, did_you_mean
+
+    specs, folder = _specs(config)
+    if not specs:
+        raise ConfigError(f"{config} has no judges: write them under `judges`")
+    same = [spec for spec in specs if name in (None, spec.name)]
+    made = [_created(spec, forced, config, folder) for spec in same or specs]
+    found = [judge for judge in made if str(judge) == name] or (made if same else [])
+    if not found:
+        hint = did_you_mean(name or "", [str(judge) for judge in made])
+        raise ConfigError(f"{config} has no judge {name!r}{hint}")
+    return found
+
+
+def judge_names(config: str) -> set[str]:
+    """Return the names by which `read_judges` finds the judges of a file."""
+    specs, folder = _specs(config)
+    made = [_created(spec, {}, config, folder) for spec in specs]
+    return {*map(str, made), *(spec.name for spec in specs)}
+
+
+def _specs(config: str) -> tuple[list[Spec], Path | None]:
+    """Return the judges as they are written, and the folder of their file."""
     from ragstone.core.parsing import read_yaml
     from ragstone.core.spec import parse_spec
-    from ragstone.errors import ConfigError, did_you_mean
+    from ragstone.experiment.sweeps import judge_variants
 
     path = Path(config)
     is_file = path.suffix in {".yaml", ".yml"} or path.is_file()
     document = read_yaml(path, "judge") if is_file else config
     written = document.get("judges", document) if isinstance(document, dict) else document
-    listed = written if isinstance(written, list) else [written]
-    specs = [parse_spec(one, where=config) for one in listed]
-    chosen = [spec for spec in specs if not name or name == spec.name]
-    if not chosen:
-        names = [spec.name for spec in specs]
-        raise ConfigError(
-            f"{config} has no judge {name!r}{did_you_mean(name, names)}"
-            if name
-            else f"{config} has no judges: write them under `judges`"
-        )
-    folder = path.parent if is_file else None
-    return [_created(spec, forced, config, folder) for spec in chosen]
+    specs = [parse_spec(one, where=config) for one in judge_variants(written)]
+    return specs, path.parent if is_file else None
 
 
 def judge_of_kind(spec: str, kind: type[J], does: str, example: str) -> J:

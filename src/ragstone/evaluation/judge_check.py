@@ -27,6 +27,10 @@ _FIRST: Final = "pairwise:first"
 GroupMeasure: TypeAlias = Literal["kappa", "spearman"]
 
 
+class NoVerdict(ConfigError):
+    """A judge has no verdict on any answer, such as one that reads passages if none are shown."""
+
+
 @dataclass(frozen=True)
 class JudgeCheck:
     """The result of a check."""
@@ -101,7 +105,8 @@ def check_judge(
         seed: of the resampled intervals.
 
     Raises:
-        ConfigError: the judge has no verdict on any item, or no answer has a label of `by`.
+        NoVerdict: the judge has no verdict on any item.
+        ConfigError: no answer has a label of `by`.
         CallError: the model cannot be reached.
     """
     answer_groups(data.items, by)
@@ -118,9 +123,8 @@ def check_stored(
         DatasetError: the data has no such scores.
     """
     if metric not in data.values:
-        held = ", ".join(data.values) or "none"
-        hint = did_you_mean(metric, data.values)
-        raise DatasetError(f"{data.name} has no stored scores of {metric!r}{hint}; it has: {held}")
+        hint = did_you_mean(metric, data.values) if data.values else "; it has none"
+        raise DatasetError(f"{data.name} has no stored scores of {metric!r}{hint}")
     values = data.values[metric]
     if any(one.item.other for one in data.items):
         # Scores of pairs are differences from -1 to 1; a verdict is from 0 to 1.
@@ -151,7 +155,7 @@ def check_verdicts(
     lost = sum(verdict.lost for verdict in verdicts)
     if not asked:
         reason = verdicts[0].reason if verdicts else "the set is empty"
-        raise ConfigError(
+        raise NoVerdict(
             f"judge {name} cannot be checked on {data.name}: it has no verdict on any of the "
             f"{len(data.items)} items ({reason}); {data.name} suits the judge {data.judge}"
         )

@@ -12,6 +12,7 @@ from ragstone.calls.runs import finish
 from ragstone.components.generators.external_base import first_reply_checked
 from ragstone.core.schemas import columns, scores_to_table, table_to_scores
 from ragstone.core.store import Store
+from ragstone.data.machine_qrels import agreement_sentence
 from ragstone.errors import ConfigError, DamagedFile, RagstoneError, StoreError, did_you_mean
 from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate import gate
@@ -22,9 +23,11 @@ from ragstone.experiment.members import read_experiment_file
 from ragstone.experiment.score_sources import (
     STORE,
     ScorePlace,
+    ScoreSource,
     chosen,
     read_place,
     read_sources,
+    source_notes,
     split_name,
 )
 from ragstone.protocols import Services
@@ -61,16 +64,24 @@ def gate_places(
     """
     place = ScorePlace.parse(split_name(new)[1])
     if not needs_run(place, forced=run):
-        sides = [source.scores for source in read_sources([new, baseline], store)]
-        return gate(sides[0], baseline=sides[1], **options)
-    earlier = read_place(ScorePlace.parse(split_name(baseline)[1]), store).scores
+        sides = read_sources([new, baseline], store)
+        return _noted(gate(sides[0].scores, baseline=sides[1].scores, **options), sides)
+    earlier = read_place(ScorePlace.parse(split_name(baseline)[1]), store)
     asked = GatedSystem.of(place, options["metrics"])
     with asked.experiment.open_calls() as calls, first_reply_checked():
         # A query that failed at one look has no second chance at the next one.
         calls.keep_new_failures()
-        found = gate(replace(asked, calls=calls), baseline=earlier, **options)
+        found = gate(replace(asked, calls=calls), baseline=earlier.scores, **options)
     asked.finish()
+    made = agreement_sentence(asked.experiment.dataset.source.machine_qrels)
+    asked_new = ScoreSource("new", earlier.scores, qrels=made)
+    found = _noted(found, [asked_new, earlier])
     return replace(found, notes=(*found.notes, asked.where(place.path)))
+
+
+def _noted(found: GateResult, sources: Sequence[ScoreSource]) -> GateResult:
+    """Return a result with notes on secret queries and machine-made qrels of its sources."""
+    return replace(found, notes=(*found.notes, *source_notes(sources)))
 
 
 def needs_run(place: ScorePlace, *, forced: bool = False) -> bool:

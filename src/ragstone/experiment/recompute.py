@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import DATA
@@ -30,7 +30,7 @@ from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.maker import hiding_nuggets
 from ragstone.experiment.metric_set import MetricSet, metric_sets
 from ragstone.experiment.repeat_spec import repeat_number, samples
-from ragstone.experiment.steps import Step, compute
+from ragstone.experiment.steps import Result, Step, compute
 from ragstone.protocols import Services
 from ragstone.results.reader import StoredResults
 
@@ -43,12 +43,25 @@ if TYPE_CHECKING:
     from ragstone.results.record import TrialEntry
 
 
+Figures: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Metric -> name of a figure -> value."""
+
+
 @dataclass(frozen=True)
 class ReplacedTables(StoredResults):
     """Stored results of which some tables are replaced."""
 
     tables: Mapping[str, Table] = field(default_factory=dict)
     """Folder of a step -> the table in place of the stored one."""
+    figures: Mapping[str, Figures] = field(default_factory=dict)
+    """Folder of a step -> the figures of all its answers together, in place of the stored ones."""
+
+    def manifest(self, folder: str) -> dict[str, Any]:
+        """Return the manifest of a step with the replacing figures, unless they are held back."""
+        found = super().manifest(folder)
+        if folder in self.figures and not self.held_back:
+            found = {**found, "beside": self.figures[folder]}
+        return found
 
     def whole_table(self, folder: str) -> Table:
         """Return the replacing table of a folder, else the stored one."""
@@ -82,11 +95,12 @@ class Recomputation:
         corpus = self.dataset.corpus if self.dataset else None
         services = Services(calls=calls, store=self.results.store, corpus=corpus)
         tables: dict[str, Table] = {}
+        figures: dict[str, Figures] = {}
         for found in record.rankings:
             # Rankings that a system reported are those of the answered queries.
             queries = record.tables.ranked if found.searches else record.tables.answered
             inputs = {"queries": queries, "run": found.run, "qrels": record.tables.qrels}
-            tables[found.scores] = self._scored("score-ranking", ranking, inputs, services)
+            tables[found.scores], _ = self._scored("score-ranking", ranking, inputs, services)
         for trial, one in ((found, one) for found in record.trials for one in found.every):
             inputs = {
                 "queries": record.tables.answered,
@@ -97,12 +111,13 @@ class Recomputation:
                 chosen = replace(answer, knows_context=self._knows_context(one.scores))
                 before = {"built": trial.built} if trial.built != trial.contexts else {}
                 given = inputs | before
-                tables[one.scores] = self._scored("score-answer", chosen, given, services)
+                scored = self._scored("score-answer", chosen, given, services)
+                tables[one.scores], figures[one.scores] = scored
             for judge, folder in zip(judges, one.verdicts, strict=False):
                 if folder not in tables:
                     number = repeat_number(one.answer, one.verdict)
                     tables[folder] = self._judged(judge, folder, inputs, services, number)
-        return replace(self.results, tables={**self.results.tables, **tables})
+        return replace(self.results, tables={**self.results.tables, **tables}, figures=figures)
 
     def _knows_context(self, folder: str) -> bool:
         """Return whether stored scores were computed with the contexts of their setting."""
@@ -140,15 +155,18 @@ class Recomputation:
 
     def _scored(
         self, name: str, metrics: MetricSet, inputs: Mapping[str, str], services: Services
-    ) -> Table:
-        """Return the scores of all metrics; those of a metric that fails are left out."""
+    ) -> tuple[Table, Figures]:
+        """Return the scores of all metrics and their figures; failing metrics are left out."""
         with suppress(RagstoneError):
-            return self._compute(name, metrics, inputs, services)
-        return joined(self._one_by_one(name, metrics, inputs, services), SCORES)
+            found = self._compute(name, metrics, inputs, services)
+            return found.table, found.beside or {}
+        every = list(self._one_by_one(name, metrics, inputs, services))
+        figures = {metric: held for one in every for metric, held in (one.beside or {}).items()}
+        return joined((one.table for one in every), SCORES), figures
 
     def _one_by_one(
         self, name: str, metrics: MetricSet, inputs: Mapping[str, str], services: Services
-    ) -> Iterator[Table]:
+    ) -> Iterator[Result]:
         for metric in metrics.metrics:
             try:
                 yield self._compute(name, replace(metrics, metrics=(metric,)), inputs, services)
@@ -168,7 +186,7 @@ class Recomputation:
         if not isinstance(judge, str):
             try:
                 repeat = number if samples(judge) else 0
-                return self._compute("judge", judge, inputs, services, repeat)
+                return self._compute("judge", judge, inputs, services, repeat).table
             except RagstoneError as error:
                 reason = str(error)
         with suppress(StoreError):
@@ -183,7 +201,7 @@ class Recomputation:
         inputs: Mapping[str, str],
         services: Services,
         repeat: int = 0,
-    ) -> Table:
+    ) -> Result:
         tables = {role: self.results.stored_table(folder) for role, folder in inputs.items()}
         if repeat:
             tables["repeat"] = to_table(REPEAT, {"repeat": [repeat]})
@@ -194,7 +212,7 @@ class Recomputation:
                 role: {"corpus": self.dataset.corpus.table, "qrels": self.dataset.qrel_table}[role]
                 for role in DATA & component.uses
             }
-        return compute(Step(name, component, {}), tables, services).table
+        return compute(Step(name, component, {}), tables, services)
 
 
 def _judge(secret: Mapping[str, Any] | None, written: Any, *, where: str, folder: Path) -> Any:

@@ -94,6 +94,8 @@ class ScoreSource:
     results: Results | None = None
     chosen: tuple[str, str] = ("", "")
     """System and setting of the results."""
+    qrels: str = ""
+    """Which model made the qrels, as a sentence; "" if people made them, or if it is unknown."""
 
     @property
     def origin(self) -> tuple[str, ...] | None:
@@ -129,6 +131,13 @@ def read_sources(
         source if names.count(source.name) == 1 else replace(source, name=one)
         for source, one in zip(found, written, strict=True)
     ]
+
+
+def source_notes(sources: Sequence[ScoreSource]) -> list[str]:
+    """Return a line per source with secret queries, and per file of machine-made qrels."""
+    held = ((one.name, one.results.secret_sentence) for one in sources if one.results)
+    secret = [f"{name}: {sentence}" for name, sentence in held if sentence]
+    return [*secret, *dict.fromkeys(one.qrels for one in sources if one.qrels)]
 
 
 def source_changes(sources: Sequence[ScoreSource]) -> list[str]:
@@ -210,7 +219,7 @@ def read_place(place: ScorePlace, store: Path = STORE, *, reveal: bool = False) 
     results = results.revealed() if reveal and results.secret else results
     found = results.evaluation(system, setting)
     name = f"{place.stem}{place.part}" if place.part.startswith("@") else place.part or place.stem
-    return ScoreSource(name, found, results, (system, setting))
+    return ScoreSource(name, found, results, (system, setting), results.qrels_sentence)
 
 
 def results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
@@ -295,13 +304,14 @@ def _is_passport(path: Path) -> bool:
 
 def _scores_in_passport(place: ScorePlace, passport: dict[str, Any]) -> ScoreSource:
     """Return the scores that a passport itself has."""
+    from ragstone.data.machine_qrels import agreement_sentence
     from ragstone.results.passport_scores import passport_evaluation, scored_parts
 
     systems, settings = scored_parts(passport)
     system, setting = chosen(place.path, place.part, systems, settings)
-    return ScoreSource(
-        place.part or place.stem, passport_evaluation(passport, system, setting or settings[0])
-    )
+    found = passport_evaluation(passport, system, setting or settings[0])
+    made = agreement_sentence(passport["data"].get("machine_qrels", ""))
+    return ScoreSource(place.part or place.stem, found, qrels=made)
 
 
 def _results_of_passport(path: Path, known: dict[str, Any], store: Path) -> Results:
@@ -331,8 +341,8 @@ def _results_of_passport(path: Path, known: dict[str, Any], store: Path) -> Resu
 
 
 def _has_numbers(results: Results, numbers: dict[str, Any]) -> bool:
-    from ragstone.results.leaderboards import NUMBER_TABLES, results_document
+    from ragstone.results.leaderboards import NUMBER_TABLES, number_table
     from ragstone.results.passport_file import canonical
 
-    document = results_document(results)
-    return canonical({table: document[table] for table in NUMBER_TABLES}) == canonical(numbers)
+    found = {table: number_table(results, table) for table in NUMBER_TABLES}
+    return canonical(found) == canonical(numbers)

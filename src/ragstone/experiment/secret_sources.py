@@ -1,4 +1,4 @@
-"""The secrets behind the scores that `ragstone compare` reads."""
+"""The secrets and machine-made qrels behind the scores that `ragstone compare` reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SecretShares:
-    """What sources keep secret, or both shares of each if they are revealed."""
+    """What sources keep secret, or both shares of each if revealed, and who made their qrels."""
 
     sources: Sequence[ScoreSource]
 
@@ -31,12 +31,23 @@ class SecretShares:
                 yield one, one.results
 
     def to_dict(self) -> dict[str, Any]:
-        """Return `secret`: source -> its facts (docs/secret.md); {} without secrets."""
+        """Return `secret`: source -> its facts (docs/secret.md), and `machine_qrels`.
+
+        Without secrets or machine-made qrels, the key is absent.
+        """
         found = {s.name: share_document(r, *s.chosen) for s, r in self._of_secret()}
-        return {"secret": found} if found else {}
+        made = {one.name: one.qrels for one in self.sources if one.qrels}
+        named = {"secret": found, "machine_qrels": made}
+        return {key: value for key, value in named.items() if value}
 
     def lines(self) -> list[str]:
         """Return a line per source: how much is secret, or what both shares show."""
+        return [*self._secret_lines(), *self._qrels_lines()]
+
+    def _qrels_lines(self) -> list[str]:
+        return [f"{one}." for one in dict.fromkeys(s.qrels for s in self.sources) if one]
+
+    def _secret_lines(self) -> list[str]:
         found = ((s.name, r, share_rows(r, *s.chosen)) for s, r in self._of_secret())
         return [
             f"{name}: {share_sentence(r, rows) if rows else f'{r.secret_sentence}.'}"
@@ -45,8 +56,9 @@ class SecretShares:
 
     def parts(self) -> Iterator[str | TextTable]:
         """Yield the lines, or the tables of each source if its secrets are revealed."""
-        for line, (source, results) in zip(self.lines(), self._of_secret(), strict=True):
+        for line, (source, results) in zip(self._secret_lines(), self._of_secret(), strict=True):
             rows = share_rows(results, *source.chosen)
             tables = [*share_tables(results, rows)]
             yield from (replace(t, title=f"{source.name}: {t.title}") for t in tables)
             yield from () if tables else (line,)
+        yield from self._qrels_lines()

@@ -149,7 +149,8 @@ class _Check:
         self._use_data()
         self._compare_rows()
         file = self._file()
-        with Calls.at(self.results.store.call_log, replay_only=True) as calls:
+        log = self.results.store.call_log
+        with Calls.at(log, replay_only=True, keep_failed=True) as calls:
             recomputation = Recomputation(self.results, self.folder, self.dataset)
             results = recomputation.run(file, calls)
         self._compare_code(recomputation.parts)

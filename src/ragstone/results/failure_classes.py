@@ -46,7 +46,7 @@ def _verdicts(results: StoredResults, same: SameRows) -> Iterator[FailureClass]:
         for folder in dict.fromkeys(f for one in trial.every for f in one.verdicts):
             found = results.manifests.get(folder, {})
             if found.get("failed") and found.get("reasons"):
-                judge = found["made_by"]["component"].rpartition("/")[2]
+                judge = results.part_name(folder)
                 reasons, of = found["reasons"], found["rows"]
                 yield from _classes(judge, trial.system, trial.setting, reasons, of)
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from ragstone.core import limits
 from ragstone.core.tables import Shown, TextTable
 from ragstone.core.text_plot import plot_intervals
+from ragstone.data.machine_qrels import agreement_sentence
 from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
 from ragstone.results.earlier import declared_release
 from ragstone.results.passport_diff import PassportChange, diff_passports
@@ -85,6 +86,8 @@ class History(Shown):
     name: str
     metric: str
     lines: tuple[HistoryLine, ...]
+    notes: tuple[str, ...] = ()
+    """Which runs have machine-made qrels."""
 
     def __repr__(self) -> str:
         """Return one line: the name, the metric and the sizes."""
@@ -105,6 +108,7 @@ class History(Shown):
         for line in self.lines:
             rows = [_row(point, next(drawn)) for point in line.points]
             yield TextTable(headers, rows, f"{self.name}: {line.label}", list(_below(line)))
+        yield from self.notes
 
 
 def make_history(
@@ -147,7 +151,9 @@ def make_history(
             )
         places = [place for place in places if wanted in (None, place[position])]
     lines = tuple(HistoryLine(*place, tuple(_points(ordered, chosen, *place))) for place in places)
-    return History(" and ".join(dict.fromkeys(p["name"] for p in ordered)), chosen, lines)
+    made = dict.fromkeys(agreement_sentence(p["data"].get("machine_qrels", "")) for p in ordered)
+    notes = tuple(f"{one}." for one in made if one)
+    return History(" and ".join(dict.fromkeys(p["name"] for p in ordered)), chosen, lines, notes)
 
 
 def _headline(passport: Mapping[str, Any]) -> str:

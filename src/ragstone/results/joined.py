@@ -217,11 +217,12 @@ class JoinedResults:
         return cls.of(StoredResults(store, record) for record in found)
 
     @property
-    def secret_lines(self) -> list[str]:
-        """A line per experiment of the rows that has secret queries."""
+    def source_lines(self) -> list[str]:
+        """A line per experiment of the rows with secret queries, and per machine-made qrels."""
         used = dict.fromkeys(row.experiment for row in self.rows)
         found = ((one.record.name, one.results.secret_sentence) for one in used)
-        return [f"{name}: {sentence}" for name, sentence in found if sentence]
+        secret = [f"{name}: {sentence}" for name, sentence in found if sentence]
+        return [*secret, *dict.fromkeys(filter(None, (u.results.qrels_sentence for u in used)))]
 
     @cached_property
     def axes(self) -> dict[str, list[str]]:

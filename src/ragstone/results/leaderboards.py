@@ -235,12 +235,12 @@ def warnings(results: StoredResults) -> list[str]:
 
 def _judge_warnings(results: StoredResults) -> Iterator[str]:
     made = [
-        m
-        for m in results.manifests.values()
+        (results.part_name(folder), m)
+        for folder, m in results.manifests.items()
         if m["step"] == "judge" and m.get("reasons") and m["failed"]
     ]
-    for name in dict.fromkeys(m["made_by"]["component"] for m in made):
-        mine = [m for m in made if m["made_by"]["component"] == name]
+    for name in dict.fromkeys(judge for judge, _ in made):
+        mine = [m for judge, m in made if judge == name]
         reasons = sum((Counter(m["reasons"]) for m in mine), Counter[str]())
         partial = Counter({why: n for why, n in reasons.items() if VERDICTS_MISSING in why})
         failed = sum(m["failed"] for m in mine) - partial.total()
@@ -251,7 +251,7 @@ def _judge_warnings(results: StoredResults) -> Iterator[str]:
         for count, what, why in counted:
             if count > 0 and why:
                 reason = plain_reason(max(why, key=why.__getitem__))
-                yield f"{count:,} verdicts of `{name.rpartition('/')[2]}` {what}: {reason}"
+                yield f"{count:,} verdicts of `{name}` {what}: {reason}"
 
 
 def _warnings(results: StoredResults) -> Iterator[str]:
@@ -285,7 +285,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
         **tables,
-        "leaderboard": with_notes(results, with_figures(results, tables["leaderboard"])),
+        "leaderboard": with_notes(results, tables["leaderboard"]),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "setting_comparisons": setting_documents(results),
@@ -320,8 +320,9 @@ def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
         return collection_rows(results)
     if name == "usage":
         return [asdict(row) for row in usage_rows(results)]
-    cells = results.answer_cells if name == "leaderboard" else results.ranking_cells
-    return [_cell_document(results, cell) for cell in cells]
+    if name == "leaderboard":
+        return with_figures(results, [_cell_document(results, c) for c in results.answer_cells])
+    return [_cell_document(results, cell) for cell in results.ranking_cells]
 
 
 def _cell_document(results: StoredResults, cell: Cell) -> dict[str, Any]:

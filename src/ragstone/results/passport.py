@@ -15,7 +15,7 @@ from typing import Any, Final
 from ragstone.calls.log_queries import ReplyOrigin, origins
 from ragstone.errors import StoreError
 from ragstone.results.contents import contents
-from ragstone.results.leaderboards import NUMBER_TABLES, results_document
+from ragstone.results.leaderboards import NUMBER_TABLES, number_table, results_document
 from ragstone.results.metric_parts import metric_parts
 from ragstone.results.passport_file import sealed
 from ragstone.results.publishable import publishable
@@ -72,7 +72,7 @@ def make_passport(
             "seeds": dict(_seeds(file)),
             "calls": _calls(results),
             "contents": contents(results),
-            "numbers": {table: document[table] for table in NUMBER_TABLES},
+            "numbers": {table: number_table(results, table) for table in NUMBER_TABLES},
             "notes": document["notes"],
             "failures": document["failures"],
             **more,

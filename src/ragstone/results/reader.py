@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Self
+from typing import Final, Self
 
 from ragstone.core import schemas
 from ragstone.core.store import Store
@@ -33,6 +33,9 @@ from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import Hop, Prediction, Query, Score
+
+_PROMPT: Final = re.compile(r"\bprompt=")
+"""In the name of a metric: its judge has another prompt than its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +123,19 @@ class StoredResults(StoredTables):
     def _facts(self, key: str) -> Counter[tuple[str, str, str]]:
         """Return (step, component, text) -> count over the manifests of all steps."""
         counts: Counter[tuple[str, str, str]] = Counter()
-        for manifest in self.manifests.values():
+        for folder, manifest in self.manifests.items():
             for what, count in manifest.get(key, {}).items():
-                name = re.split("[/:]", manifest["made_by"]["component"])[-1]
-                counts[manifest["step"], name, what] += count
+                counts[manifest["step"], self.part_name(folder), what] += count
         return counts
+
+    def part_name(self, folder: str) -> str:
+        """Return the name of the component of a step; of a judge, with the prompt it is given."""
+        manifest = self.manifests[folder]
+        if manifest["step"] == "judge":
+            metric = next(iter(schemas.columns(self.stored_table(folder))["metric"]), "")
+            if _PROMPT.search(metric):
+                return metric
+        return re.split("[/:]", manifest["made_by"]["component"])[-1]
 
     @cached_property
     def trusted_code(self) -> list[TrustedStep]:

@@ -39,8 +39,8 @@ def _secret(results: StoredResults) -> Iterator[str]:
 
 def _machine_qrels(results: StoredResults) -> Iterator[str]:
     """Yield that a model made the qrels: ranking metrics then measure agreement with it."""
-    if made := results.record.data_source.get("machine_qrels"):
-        yield f"{made}: ranking metrics measure agreement with this model's grades."
+    if sentence := results.qrels_sentence:
+        yield f"{sentence}."
 
 
 def _adaptive(results: StoredResults) -> Iterator[str]:

@@ -23,6 +23,7 @@ from ragstone.core import schemas
 from ragstone.core.store import Store, notify_once
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.corpus import rows_at
+from ragstone.data.machine_qrels import agreement_sentence
 from ragstone.errors import ConfigError
 from ragstone.results.record import Record
 from ragstone.results.reveals import Reveal, record_reveal, reveals
@@ -111,6 +112,11 @@ class StoredTables:
         before = self.reveals
         known = f". The secret share was revealed on {before[0].at[:10]}" if before else ""
         return f"{are} secret {then}{known}"
+
+    @property
+    def qrels_sentence(self) -> str:
+        """Which model made the qrels, and what metrics then measure; "" if people made them."""
+        return agreement_sentence(self.record.data_source.get("machine_qrels", ""))
 
     def secret_document(self) -> dict[str, Any] | None:
         """Return the facts of the secret shares as plain data; None without one."""

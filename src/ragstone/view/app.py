@@ -93,8 +93,10 @@ class _Server:
         query = _query(request)
 
         def made() -> bytes:
-            body, secret = _json(page.make(self.view, query)), self.view.secret_lines()
-            return _json({**orjson.loads(body), "secret": secret}) if secret else body
+            body = _json(page.make(self.view, query))
+            lines = {"secret": self.view.secret_lines(), "machine_qrels": self.view.qrels_lines()}
+            known = {key: value for key, value in lines.items() if value}
+            return _json({**orjson.loads(body), **known}) if known else body
 
         return _json_response(await self._in_thread(made))
 
@@ -155,7 +157,7 @@ class _Server:
             tabs=[one for one in self.pages if one.tab],
             current=page.marks or page.path,
             store=str(self.view.root),
-            secret=self.view.secret_lines(),
+            notes=[*self.view.secret_lines(), *self.view.qrels_lines()],
             token=self.token,
             made=utc_text()[11:16],
             twin=query.twin,

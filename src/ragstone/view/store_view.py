@@ -20,6 +20,7 @@ from ragstone.core import limits
 from ragstone.core.checksums import unseal
 from ragstone.core.store import Store
 from ragstone.core.store_contents import documents, require_store
+from ragstone.data.machine_qrels import agreement_sentence
 from ragstone.errors import ConfigError, StoreError, nearest_name
 from ragstone.results.record import ATTEMPTS, FORMAT, KIND, Attempt, Record
 from ragstone.results.results import Results
@@ -54,6 +55,8 @@ class ListedExperiment:
     """Why the record cannot be read, or ""."""
     secret: bool = False
     """Whether some of its queries are secret."""
+    machine_qrels: str = ""
+    """Which model made its qrels, as a sentence; "" if people made them."""
     running: bool = False
     """Whether a run has begun after the last one that finished."""
 
@@ -162,6 +165,14 @@ class StoreView:
                     found.append(f"{one.name}: {self.results(one.name).secret_sentence}.")
         return found
 
+    def qrels_lines(self) -> list[str]:
+        """Return a line per file of machine-made qrels, with its experiments."""
+        made: dict[str, list[str]] = {}
+        for one in self.experiments():
+            if one.machine_qrels:
+                made.setdefault(one.machine_qrels, []).append(one.name)
+        return [f"{', '.join(names)}: {sentence}." for sentence, names in made.items()]
+
     def kept(self, key: Hashable, state: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what was made for a key from the same state, or make it.
 
@@ -244,4 +255,5 @@ def _facts(digest: str, record: Record) -> ListedExperiment:
         metrics=tuple((one.name, one.kind) for one in record.metrics),
         headline=record.headline,
         secret=bool(record.file.get("secret")),
+        machine_qrels=agreement_sentence(record.data_source.get("machine_qrels", "")),
     )

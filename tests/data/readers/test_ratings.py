@@ -98,3 +98,15 @@ def test_an_error_of_a_rating_has_its_file_and_line(tmp_path: Path) -> None:
 
     assert str(one.error("bad")).endswith("ratings.jsonl, line 1: bad")
     assert HumanRating(RatedItem("q", "s"), "p", "a", 1).where() == "ratings, query 'q' of 's'"
+
+
+def test_lines_to_fill_in_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A note has their number; if none is filled in, that is an error with the first line."""
+    empty = {**ROW, "query_id": "q9", "rater": "", "value": "", "inclusion_probability": 0.2}
+
+    assert len(read_ratings(written(tmp_path, ROW, empty))) == 1
+    assert "ratings.jsonl without a value, which are left out: 1 of 2" in caplog.text
+    with pytest.raises(DatasetError, match="line 1: no line is filled in"):
+        read_ratings(written(tmp_path, empty))
+    with pytest.raises(DatasetError, match="line 2: 'value' must be a number"):
+        read_ratings(written(tmp_path, ROW, {**empty, "rater": "ann"}))

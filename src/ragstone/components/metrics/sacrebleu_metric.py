@@ -38,7 +38,7 @@ class SacrebleuMetric(AnswerMetric):
         """Return the score per pair."""
         scorer = self._scorer(whole=False)
         found = [
-            scorer.sentence_score(answer, list(gold)).score / _PERCENT if answer.strip() else 0.0
+            _share(scorer.sentence_score(answer, list(gold))) if answer.strip() else 0.0
             for answer, gold in zip(pairs.answers, pairs.gold, strict=True)
         ]
         return np.array(found, float)
@@ -58,7 +58,12 @@ class SacrebleuMetric(AnswerMetric):
         # sacrebleu takes the first references of all answers, then the second ones; None is none.
         columns = [[g[i] if i < len(g) else None for _, g in rows] for i in range(most)]
         score = self._scorer(whole=True).corpus_score([answer for answer, _ in rows], columns)
-        return {"corpus": float(score.score) / _PERCENT}
+        return {"corpus": _share(score)}
+
+
+def _share(score: Any) -> float:
+    """Return a score as a share; sacrebleu's rounding exceeds 100 for equal texts."""
+    return min(1.0, float(score.score) / _PERCENT)
 
 
 def scorers(name: str) -> Any:

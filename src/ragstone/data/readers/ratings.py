@@ -15,6 +15,7 @@ are the values of one rater, from 0 to 1.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading, show
 from ragstone.errors import DatasetError
 
+_LOG: Final = logging.getLogger(__name__)
 Shown: TypeAlias = Literal["", "before", "after", "never"]
 FIELDS: Final = (
     *("query_id", "rater", "property", "value", "system", "setting"),
@@ -90,6 +92,8 @@ class HumanRating:
 def read_ratings(path: Path, only: str = "", *, short: bool = False) -> list[HumanRating]:
     """Return the ratings of a file, in order.
 
+    Lines of `ragstone judge next` that are not filled in are left out with a note.
+
     Args:
         path: the file, plain or `.gz`.
         only: only the ratings of this property.
@@ -100,9 +104,22 @@ def read_ratings(path: Path, only: str = "", *, short: bool = False) -> list[Hum
             it names file, line and value.
     """
     found: list[HumanRating] = []
+    empty: list[int] = []
     for number, row in json_rows(path):
+        if _is_unfilled(row):
+            empty.append(number)
+            continue
         with reading(path, number):
             found.append(_read(path, row, number, short=short))
+    if empty and not found:
+        problem = f"{path}, line {empty[0]}: no line is filled in; fill in 'value' and 'rater'"
+        raise DatasetError(problem, path=path, line=empty[0])
+    if empty:
+        _LOG.warning(
+            "note: lines of %s without a value, which are left out: %s of %s; corrections assume "
+            "that these answers do not differ from the others",
+            *(path, f"{len(empty):,}", f"{len(empty) + len(found):,}"),
+        )
     check_unique(found)
     chosen = [one for one in found if only in ("", one.property)]
     if not chosen:
@@ -111,6 +128,13 @@ def read_ratings(path: Path, only: str = "", *, short: bool = False) -> list[Hum
         wanted = f"ratings of the property {only!r}" if only else "ratings"
         raise DatasetError(f"{path} has no {wanted}; {has}", path=path)
     return chosen
+
+
+def _is_unfilled(row: Row) -> bool:
+    """Return whether a line is as `ragstone judge next` wrote it: without a value and a rater."""
+    return "inclusion_probability" in row and not any(
+        row.get(name) not in ("", None) for name in ("value", "rater")
+    )
 
 
 def check_unique(ratings: Iterable[HumanRating]) -> None:

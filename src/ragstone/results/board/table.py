@@ -188,7 +188,7 @@ def make_board(joined: JoinedResults, request: BoardRequest) -> BoardTable:
         tuple(axes.sort((cell.column for cell in cells), columns)),
         {(cell.row, cell.column): cell for cell in cells},
         tuple(_head(cells, axes, request, metrics)),
-        (*_notes(cells, request), *shown.secret_lines, *_machine_qrels(shown)),
+        (*_notes(cells, request), *shown.source_lines),
         tuple(data_ranks(cells, axes)) if request.average else (),
         tuple(mix_turns(cells, axes, request.best, request.mix)) if request.mix else (),
     )
@@ -320,13 +320,6 @@ def _notes(cells: Sequence[BoardCell], request: BoardRequest) -> Iterator[str]:
             yield f"{_count(number, 'cell')} without a mean: no query has {reason}"
     if len(cells) > limits.MANY_CELLS:
         yield "with this many cells, the correction leaves few differences; filter with --where"
-
-
-def _machine_qrels(joined: JoinedResults) -> list[str]:
-    """Return a note per file of qrels that a model made."""
-    sources = [row.experiment.record.data_source for row in joined.rows]
-    made = dict.fromkeys(filter(None, (one.get("machine_qrels") for one in sources)))
-    return [f"{one}: ranking metrics measure agreement with this model" for one in made]
 
 
 def _count(number: int, noun: str) -> str:

@@ -139,7 +139,7 @@ def make_effects(
             generated=scores.generated,
             confidence=found.confidence,
         )
-    notes = tuple(effect_notes(scores, design, found, found.method))
+    notes = (*effect_notes(scores, design, found, found.method), *scores.notes)
     return EffectsReport(scores, found.confidence, notes, design, found, spent, found.method)
 
 

@@ -60,6 +60,8 @@ class CrossedScores:
     """Status -> number of scores: scored, failed, unscored, not_applicable."""
     failed: Mapping[tuple[str, str], int]
     """(factor, level) -> number of failed scores; the data set is a factor too."""
+    notes: tuple[str, ...] = ()
+    """What is to be known about the experiments: secret queries, machine-made qrels."""
 
     @property
     def metric(self) -> str:
@@ -143,7 +145,8 @@ def crossed_scores(joined: JoinedResults, selection: ScoreSelection) -> CrossedS
     columns = _Columns(names, over, labels)
     for one in found:
         columns.add(one)
-    return columns.scores(metrics, found, ranking=kinds == {True})
+    scores = columns.scores(metrics, found, ranking=kinds == {True})
+    return replace(scores, notes=tuple(f"{line}." for line in shown.source_lines))
 
 
 def _metric(one: Measured) -> str:

@@ -99,7 +99,7 @@ def make_sensitivity(
         )
         # A mean of one metric cannot be subtracted from that of another one.
         found.append(replace(one, spreads=()) if name == METRIC else one)
-    notes = tuple(dict.fromkeys(_notes(scores, found)))
+    notes = tuple(dict.fromkeys((*_notes(scores, found), *scores.notes)))
     return SensitivityReport(scores, confidence, notes, tuple(found), persistence)
 
 

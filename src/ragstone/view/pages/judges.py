@@ -35,7 +35,7 @@ from ragstone.view.tables import (
     plot_axis,
 )
 
-_CHECK: Final = "ragstone judge check JUDGE --on SET"
+_CHECK: Final = "ragstone judge check JUDGE --data SET"
 _PEOPLE: Final = (
     "A store keeps no ratings of people. How far a judge agrees with people is measured on answers "
     "that people have graded."
@@ -190,10 +190,10 @@ def _known(results: Results) -> ViewTable:
 
 def _reasons(results: Results) -> ViewTable:
     found: Counter[tuple[str, str]] = Counter()
-    for one in _steps(results):
-        component = one["made_by"]["component"].rpartition("/")[2]
-        for reason, count in one.get("reasons", {}).items():
-            found[component, plain_reason(reason)] += count
+    for folder, one in results.manifests.items():
+        reasons = one.get("reasons", {}) if one["step"] == "judge" else {}
+        for reason, count in reasons.items():
+            found[results.part_name(folder), plain_reason(reason)] += count
     rows = [
         {"reason": reason, "judge": judge, "count": count}
         for (judge, reason), count in found.most_common()
