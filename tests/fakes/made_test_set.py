@@ -8,7 +8,7 @@ from typing import Any, Final
 from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.draft import QueryWriter
-from ragstone.building.generate import Generated, GenerationPlan, generate
+from ragstone.building.generate import Checks, Generated, GenerationPlan, generate
 from ragstone.building.labels import Labeller
 from ragstone.building.prompts import Prompts
 from ragstone.calls.types import Outcome, Request
@@ -70,6 +70,5 @@ def run(
         passages or corpus(),
         GenerationPlan(strategy, **{"count": 4, **plan}),
         writer(calls),
-        labeller=Labeller(model=_MODEL) if judged else None,
-        critics=Critiques(model=_MODEL) if judged else None,
+        Checks(Labeller(model=_MODEL), Critiques(model=_MODEL)) if judged else None,
     )

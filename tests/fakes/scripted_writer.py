@@ -120,6 +120,21 @@ def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one return per ste
         return f"- Who paid for what {' '.join(words[:6])}?"
     if step == "counterfactual":
         return f"{len(prompt)} grey geese"
+    if step == "comparison":
+        second = _after(prompt, "Second passage:\n").split()
+        question = f"Which is older, {' '.join(words[-3:])} or {' '.join(second[-3:])}?"
+        return json.dumps({"question": question, "answer": "the second one"})
+    if step == "false_premise":
+        asked = f"Why did {' '.join(words[:5])} never open in {len(prompt)}?"
+        return json.dumps({"question": asked, "answer": sentences[-1]})
+    if step == "underspecified":
+        return f"- {' '.join(_after(prompt, 'Question: ').split()[:5])}?"
+    if step == "follow_up":
+        turn = prompt.count("user: ")
+        asked = f"What is said of it in line {turn}?"
+        rewrite = f"What is said of {' '.join(words[:3])} in line {turn}?"
+        answer = " ".join(body.split()[4 * turn : 4 * turn + 4])
+        return json.dumps({"question": asked, "rewrite": rewrite, "answer": answer})
     if step == "multi_hop":
         second = _after(prompt, "Second passage:\n").split()
         question = f"What links {' '.join(words[-3:])} with {' '.join(second[1:4])}?"

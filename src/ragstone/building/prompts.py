@@ -88,6 +88,28 @@ class Prompts:
         "Write one question that can only be answered by reading both, and its short answer. "
         f"{_ASKED} {_PAIR}"
     )
+    comparison: str = (
+        "First passage:\n{first}\n\nSecond passage:\n{second}\n\nBoth passages speak of {link}. "
+        "Write one question that compares something of the first passage with something of the "
+        f"second, naming both, and its short answer. {_ASKED} {_PAIR}"
+    )
+    false_premise: str = (
+        "Passage:\n{passage}\n\nWrite one question that takes something for granted that is false "
+        "according to this passage. The answer corrects it in one short sentence with what the "
+        f"passage states. {_ASKED} {_PAIR}"
+    )
+    underspecified: str = (
+        "Question: {question}\nAnswer: {answer}\n\nShorten the question so that it could mean many "
+        "things: leave out every name and date that makes clear what is meant, and add no word. "
+        'Begin the line with "- " and write nothing else.'
+    )
+    follow_up: str = (
+        "Passage:\n{passage}\n\nConversation:\n{history}\n\nWrite the next question of the user, "
+        "which the passage answers and which is only clear after the conversation, because it says "
+        "`it`, `they` or `there` for what was named before; the same question in words that are "
+        "clear alone; and the short answer. Do not mention the passage. Reply with one JSON object "
+        'and nothing else: {{"question": "...", "rewrite": "...", "answer": "..."}}'
+    )
     examples: Mapping[str, Example] = field(default_factory=lambda: EXAMPLES)
     """Name of a prompt, or name/label -> an example that precedes the prompt as an earlier turn."""
 

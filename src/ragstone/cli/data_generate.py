@@ -70,8 +70,9 @@ threshold_option: Final = click.option(
 @click.option("--per-passage", default=1, help="Maximum queries per passage.")
 @click.option(
     "--rounds",
-    default=limits.GENERATION_ROUNDS,
-    help="Maximum number of rounds; each replaces the queries that the previous one rejected.",
+    type=cli.POSITIVE,
+    help="Maximum number of rounds; each replaces the queries that the previous one rejected "
+    "(default: until three in a row keep no further query).",
 )
 @click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply.")
 @cli.json_option
@@ -89,6 +90,9 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
       evolution    a simple question made harder, or more specific
       adversarial  near misses without an answer; passages with a changed fact
       multi-hop    questions that need two passages which share a rare name
+      comparison   questions that compare things of two such passages
+      false-premise, underspecified, multi-turn   as their names
+      mixed        all kinds, as `ragstone build testset`
 
     \b
     Examples:
@@ -115,7 +119,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     from dataclasses import fields, replace
 
     from ragstone.building.draft import QueryWriter
-    from ragstone.building.generate import GenerationPlan, generate
+    from ragstone.building.generate import Checks, GenerationPlan, generate
     from ragstone.building.labels import Labeller
     from ragstone.building.prompts import load_prompts
     from ragstone.building.write import CALLS
@@ -143,7 +147,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
     with Calls.at(target / CALLS) as calls:
         writer = QueryWriter(model, Services(calls=calls), prompts, options["max_tokens"])
-        return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
+        return generate(corpus, plan, writer, Checks(labeller, critics)), corpus
 
 
 def _sampled(corpus: Corpus, size: int | None, seed: int) -> Corpus:
