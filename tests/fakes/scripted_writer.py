@@ -34,6 +34,9 @@ FAULTS: Final = {
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 _MARKS: Final = ("1.", "2)", "*", "•", "(5)")
+_PART: Final = re.compile(r"^=+ (?P<title>.+)\n(?P<text>(?:(?!^=).*\n?)*)", re.MULTILINE)
+_REFUSAL: Final = "I cannot answer this."
+_OF_TWO: Final = {"What", "links", "with", "Which", "is", "older", "or"}
 _GENERIC: Final = "Where was the meeting of the council held?"
 
 
@@ -46,11 +49,15 @@ class ScriptedWriter:
             contain the text.
         label: the reply to a labeller's prompt.
         rating: the reply to a critique's prompt.
+        known: part of a question -> the answer of a reader without context.
+        agrees: whether the judge `support` calls every passage supporting.
     """
 
     faults: Mapping[str, str] = field(default_factory=dict)
     label: str = "fact_single"
     rating: int = 4
+    known: Mapping[str, str] = field(default_factory=dict)
+    agrees: bool = False
 
     def __call__(self, request: Request) -> str | Outcome:
         """Return the reply to a request."""
@@ -78,7 +85,21 @@ class ScriptedWriter:
     def _judged(self, prompt: str) -> str:
         if "1 to 5" in prompt:
             return f"Rating: [[{self.rating}]]"
+        parts = {part["title"]: part["text"].strip() for part in _PART.finditer(prompt)}
+        if {"question", "answer", "passage"} <= parts.keys():
+            return "yes" if self.agrees or _supports(**parts) else "no"
+        if not parts:  # A reader without context.
+            return next((said for text, said in self.known.items() if text in prompt), _REFUSAL)
         return f"Verdict: [[{self.label}]]"
+
+
+def _supports(question: str, answer: str, passage: str, **_: str) -> bool:
+    """Return whether a passage has the words of the answer, or of a question about two."""
+    text = set(re.findall(r"\w+", passage))
+    if question.startswith(("What links", "Which is older")):
+        return set(re.findall(r"\w+", question)) - _OF_TWO <= text
+    wanted = set(re.findall(r"\w+", answer))
+    return len(wanted & text) >= 0.9 * len(wanted)
 
 
 def _step(prompt: str) -> str:
@@ -132,7 +153,7 @@ def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one return per ste
     if step == "follow_up":
         turn = prompt.count("user: ")
         asked = f"What is said of it in line {turn}?"
-        rewrite = f"What is said of {' '.join(words[:3])} in line {turn}?"
+        rewrite = f"What is said of {' '.join(words[-6:])} in line {turn}?"
         answer = " ".join(body.split()[4 * turn : 4 * turn + 4])
         return json.dumps({"question": asked, "rewrite": rewrite, "answer": answer})
     if step == "multi_hop":

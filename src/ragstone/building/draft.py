@@ -82,6 +82,8 @@ class Draft:
     """Remarks for a reader of the file of items."""
     made_passages: tuple[Passage, ...] = ()
     """Passages that were written for the query and belong in the corpus."""
+    further: tuple[Passage, ...] = ()
+    """Other passages of the corpus that contain the answer, too."""
     labels: dict[str, Any] = field(default_factory=dict)
     steps: list[DraftCall] = field(default_factory=list)
     judging: Cost = field(default_factory=Cost)
@@ -119,7 +121,7 @@ class Draft:
     def relevant(self) -> tuple[Passage, ...]:
         """The passages that answer the query: those made for it, or else its sources."""
         without = self.asked_label in _WITHOUT_ANSWER
-        return () if without else self.made_passages or self.passages
+        return () if without else (*(self.made_passages or self.passages), *self.further)
 
     @property
     def text(self) -> str:
@@ -156,6 +158,7 @@ class Draft:
             "made_passages": [
                 {"passage_id": p.passage_id, "text": p.text} for p in self.made_passages
             ],
+            "further": [passage.passage_id for passage in self.further],
         }
 
 

@@ -51,6 +51,8 @@ class Strategy:
     write: Callable[[Sequence[Draft], QueryWriter], None]
     """Writes the drafts' questions and answers, or the reasons why there are none."""
     all_units: Callable[[Sequence[Passage]], list[Unit]] = _single_passages
+    steps: int = 1
+    """Most calls that write one query; a conversation has one per turn."""
     parts: Mapping[str, Strategy] = field(default_factory=dict)
     """Label -> the strategy that writes its queries, if it is another one."""
 
@@ -214,14 +216,14 @@ def _write_mixed(drafts: Sequence[Draft], writer: QueryWriter) -> None:
 
 _STATED: Final = ("fact_single", "summary", "reasoning")
 _ONE_KIND: Final[Mapping[str, Strategy]] = {
-    "statements": Strategy(_STATED, _write_statements),
+    "statements": Strategy(_STATED, _write_statements, steps=4),
     "single": Strategy(_STATED, _write_pairs),
-    "evolution": Strategy(("reasoning", "fact_single"), _write_evolution),
-    "adversarial": Strategy(("unanswerable", "counterfactual"), _write_adversarial),
+    "evolution": Strategy(("reasoning", "fact_single"), _write_evolution, steps=2),
+    "adversarial": Strategy(("unanswerable", "counterfactual"), _write_adversarial, steps=2),
     "multi-hop": Strategy(("multi_hop",), _write_multi_hop, _linked_pairs),
     "comparison": Strategy(("comparison",), write_comparison, _linked_pairs),
     "false-premise": Strategy(("false_premise",), write_false_premise),
-    "underspecified": Strategy(("underspecified",), write_underspecified),
+    "underspecified": Strategy(("underspecified",), write_underspecified, steps=2),
     "multi-turn": Strategy(("multi_turn",), write_multi_turn),
 }
 _MIXED: Final = (

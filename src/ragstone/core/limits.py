@@ -304,6 +304,7 @@ GENERATION_ROUNDS: Final = 3
 """Rounds in a row without a further query, after which no more are made."""
 GENERATION_BATCH: Final = 10
 """Queries that are written and checked together: what a spent budget can leave unfinished."""
+LANGUAGE_SAMPLE: Final = 200  # Passages whose language decides that of the queries.
 MAX_TURNS: Final = 8  # A longer conversation drifts away from its passage.
 TOPICS: Final = 50  # Most groups of passages whose coverage is reported.
 BUILD_BATCH: Final = 50
