@@ -37,6 +37,7 @@ _MARKS: Final = ("1.", "2)", "*", "•", "(5)")
 _PART: Final = re.compile(r"^=+ (?P<title>.+)\n(?P<text>(?:(?!^=).*\n?)*)", re.MULTILINE)
 _REFUSAL: Final = "I cannot answer this."
 _OF_TWO: Final = {"What", "links", "with", "Which", "is", "older", "or"}
+_LEADS: Final = {"Taken", "together", "It", "follows", "that"}
 _GENERIC: Final = "Where was the meeting of the council held?"
 
 
@@ -98,7 +99,7 @@ def _supports(question: str, answer: str, passage: str, **_: str) -> bool:
     text = set(re.findall(r"\w+", passage))
     if question.startswith(("What links", "Which is older")):
         return set(re.findall(r"\w+", question)) - _OF_TWO <= text
-    wanted = set(re.findall(r"\w+", answer))
+    wanted = set(re.findall(r"\w+", answer)) - _LEADS
     return len(wanted & text) >= 0.9 * len(wanted)
 
 
@@ -141,28 +142,40 @@ def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one return per ste
         return f"- Who paid for what {' '.join(words[:6])}?"
     if step == "counterfactual":
         return f"{len(prompt)} grey geese"
-    if step == "comparison":
-        second = _after(prompt, "Second passage:\n").split()
-        question = f"Which is older, {' '.join(words[-3:])} or {' '.join(second[-3:])}?"
-        return json.dumps({"question": question, "answer": "the second one"})
-    if step == "false_premise":
-        asked = f"Why did {' '.join(words[:5])} never open in {len(prompt)}?"
-        return json.dumps({"question": asked, "answer": sentences[-1]})
     if step == "underspecified":
         return f"- {' '.join(_after(prompt, 'Question: ').split()[:5])}?"
-    if step == "follow_up":
-        turn = prompt.count("user: ")
-        asked = f"What is said of it in line {turn}?"
-        rewrite = f"What is said of {' '.join(words[-6:])} in line {turn}?"
-        answer = " ".join(body.split()[4 * turn : 4 * turn + 4])
-        return json.dumps({"question": asked, "rewrite": rewrite, "answer": answer})
-    if step == "multi_hop":
-        second = _after(prompt, "Second passage:\n").split()
-        question = f"What links {' '.join(words[-3:])} with {' '.join(second[1:4])}?"
-        return json.dumps({"question": question, "answer": " ".join(second[-2:])})
+    if made := _made_kind(step, prompt, body):
+        return json.dumps(made)
     answer = " ".join(sentences[0].rstrip(".").split()[-3:])
     asked = _asking(f"{step} {body}")
     return json.dumps({"question": asked, "answer": answer})
+
+
+def _made_kind(step: str, prompt: str, body: str) -> dict[str, str]:
+    """Return the reply of a step about two passages, a false premise or a turn; else nothing."""
+    words, second = body.split(), _after(prompt, "Second passage:\n").split()
+    turn = prompt.count("user: ")
+    last = " ".join(words[-6:])
+    made = {
+        "comparison": {
+            "question": f"Which is older, {' '.join(words[-3:])} or {' '.join(second[-3:])}?",
+            "answer": "the second one",
+        },
+        "multi_hop": {
+            "question": f"What links {' '.join(words[-3:])} with {' '.join(second[1:5])}?",
+            "answer": " ".join(second[-2:]),
+        },
+        "false_premise": {
+            "question": f"Why did {' '.join(words[:5])} never open in {len(prompt)}?",
+            "answer": (_sentences(body) or [body])[-1],
+        },
+        "follow_up": {
+            "question": f"What is said of it in line {turn}?",
+            "rewrite": f"What is said of {last} in line {turn}?",
+            "answer": " ".join(words[4 * turn : 4 * turn + 4]),
+        },
+    }
+    return made.get(step, {})
 
 
 def _asking(text: str) -> str:

@@ -18,7 +18,13 @@ from ragstone.core import limits
 from ragstone.protocols import Services
 from ragstone.types import Label, Message, Passage, Query
 
-_ONE_LINE: Final = {"theme": 24, "question": 64, "near_miss": 64, "counterfactual": 32, "underspecified": 64}
+_ONE_LINE: Final = {
+    "theme": 24,
+    "question": 64,
+    "near_miss": 64,
+    "counterfactual": 32,
+    "underspecified": 64,
+}
 """Step -> maximum number of tokens of a reply of one line."""
 _LISTS: Final = frozenset({"facts", "summaries", "conclusions"})
 _QUESTIONS: Final = frozenset({"question", "near_miss", "underspecified"})
@@ -134,7 +140,9 @@ class Draft:
             "taxonomy": self.obtained_label or self.asked_label,
             "asked_label": self.asked_label,
             "strategy": self.strategy,
-            "answerability": label if (label := self.asked_label) in _WITHOUT_ANSWER else "answerable",
+            "answerability": label
+            if (label := self.asked_label) in _WITHOUT_ANSWER
+            else "answerable",
             **({"asked_by": self.style} if self.style else {}),
             **self.labels,
             **self._place_in_conversation,
@@ -240,7 +248,7 @@ class QueryWriter:
         own_words = "\n".join([str(getattr(self.prompts, name)), *example])
         try:
             read(draft, text, own_words)
-            written = "\n".join([draft.theme, draft.statement, draft.question, draft.answer])
+            written = f"{draft.theme}\n{draft.statement}\n{draft.question}\n{draft.answer}"
             sources = [passage.full_text for passage in draft.passages]
             check_no_example(written, self._example_names(example), sources)
             if outcome.finish_reason in _CUT and name in _QUESTIONS:

@@ -96,8 +96,8 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     },
     "comparison": {
         "first": _PASSAGE["passage"],
-        "second": "Pell Bridge\nPell Bridge, nine miles below Oldby, spans the Tarn in five arches. "
-        "It was finished in 1795, and nobody has ever paid to cross it.",
+        "second": "Pell Bridge\nPell Bridge, nine miles below Oldby, spans the Tarn in five "
+        "arches. It was finished in 1795, and nobody has ever paid to cross it.",
         "link": "Tarn",
         **_pair("Is Mill Bridge at Oldby older than Pell Bridge?", "Yes, by 83 years"),
     },
@@ -112,8 +112,8 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     "follow_up": {
         **_PASSAGE,
         "history": f"user: {_SIMPLE['question']}\nagent: {_SIMPLE['answer']}",
-        REPLY: '{"question": "And after which event was it rebuilt?", "rewrite": "After which event '
-        'was Mill Bridge at Oldby rebuilt?", "answer": "the flood of 1840"}',
+        REPLY: '{"question": "And after which event was it rebuilt?", "rewrite": "After which '
+        'event was Mill Bridge at Oldby rebuilt?", "answer": "the flood of 1840"}',
     },
 }
 """The examples that come with Ragstone."""

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from ragstone.core.component import Outcome
 from ragstone.data.corpus import Corpus
 from ragstone.protocols import Retriever, Services
-from ragstone.types import Passage, Query, Search
+from ragstone.types import Passage, Query, Ranking, Search
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Pool:
         if not searches:
             return []
         found = [
-            [list(outcome.value.passage_ids) for outcome in one.retrieve(searches, services)]
+            [_ids(outcome) for outcome in one.retrieve(searches, services)]
             for one in self.retrievers
         ]
         return [list(rankings) for rankings in zip(*found, strict=True)]
@@ -50,3 +51,7 @@ class Pool:
         """Return the pooled passages of a query, each once, the best of each retriever first."""
         pooled = chain.from_iterable(zip_longest(*(one[: self.depth] for one in rankings)))
         return [self.corpus[i] for i in dict.fromkeys(pooled) if i is not None]
+
+
+def _ids(outcome: Outcome[Ranking | None]) -> list[str]:
+    return list(outcome.value.passage_ids) if outcome.value else []

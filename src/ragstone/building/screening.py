@@ -13,7 +13,7 @@ from ragstone.building.draft import Draft
 from ragstone.building.nuggets import nugget_labels
 from ragstone.building.pooling import Pool
 from ragstone.building.right_answers import reading_task, right_answers
-from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
+from ragstone.components.judges.verdict import Item, VerdictJudge
 from ragstone.components.metrics.refusal import refusal
 from ragstone.data_quality.leakage import covering_passage
 from ragstone.protocols import Generator, Services
@@ -81,12 +81,12 @@ class Screen:
         right = right_answers(tasks, self.reader, self.services)
         said = [outcome.value for outcome in self.reader.generate(tasks, self.services)]
         long = [
-            (draft, prediction.answer)
+            (draft, prediction.answer or "")
             for draft, is_right, prediction in zip(answered, right, said, strict=True)
             if is_right is False
             and prediction
             and len(draft.answer.split()) > _SHORT_ANSWER
-            and not refusal(prediction.answer)
+            and not refusal(prediction.answer or "")
         ]
         held = dict(zip((id(draft) for draft, _ in long), self._supports(long), strict=True))
         for draft, is_right in zip(answered, right, strict=True):
@@ -96,11 +96,15 @@ class Screen:
             draft.labels["known"] = "yes" if is_right or held.get(id(draft)) else "no"
 
     def label(self, drafts: Sequence[Draft]) -> None:
-        """Add further passages with the answer, nuggets and the difficulty."""
-        ranked = self._ranked(_with_answer(drafts))
+        """Add further passages with the answer, nuggets and the difficulty.
+
+        The pool is searched with the query and its answer; the difficulty is that of the query.
+        """
+        answered = _with_answer(drafts)
+        with_answers = [replace(_alone(d), text=f"{d.text} {d.answer}") for d in answered]
         pairs = [
             (draft, passage)
-            for draft, rankings in ranked
+            for draft, rankings in zip(answered, self.pool.rankings(with_answers), strict=True)
             for passage in self.pool.passages(rankings)
             if passage not in draft.passages
         ]
@@ -110,9 +114,12 @@ class Screen:
                 draft.further = (*draft.further, passage)
             elif verdict is None:
                 draft.notes.append(f"pool: no verdict on {passage.passage_id}")
-        for draft, rankings in ranked:
+        for draft, rankings in self._ranked(answered):
             relevant = {passage.passage_id for passage in draft.relevant}
-            draft.labels |= {**nugget_labels(draft), "difficulty": difficulty(rankings[0], relevant)}
+            draft.labels |= {
+                **nugget_labels(draft),
+                "difficulty": difficulty(rankings[0], relevant),
+            }
 
     def _ranked(self, drafts: Sequence[Draft]) -> list[tuple[Draft, list[list[str]]]]:
         rankings = self.pool.rankings([_alone(draft) for draft in drafts])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -95,11 +95,8 @@ class TestsetBuild:
         passages = (Candidate(p.passage_id, p.text[:most]) for p in self.corpus)
         funnel.keep("passages", passages, self.made.passages.refused)
         drafts: list[Draft] = self.made.drafts
-        reasons = {id(draft): stage_and_reason(draft.reason) for draft in drafts}
         for stage in STAGES:
-            drafts = funnel.keep(
-                stage, drafts, lambda draft, now=stage: _of(reasons[id(draft)], now)
-            )
+            drafts = funnel.keep(stage, drafts, partial(_rejected_by, stage))
         return funnel
 
     @property
@@ -145,8 +142,9 @@ def main_language(corpus: Corpus) -> str:
     return LANGUAGE_NAMES.get(code, code)
 
 
-def _of(stage_and_why: tuple[str, str], stage: str) -> str:
-    return stage_and_why[1] if stage_and_why[0] == stage else ""
+def _rejected_by(stage: str, draft: Draft) -> str:
+    step, reason = stage_and_reason(draft.reason)
+    return reason if step == stage else ""
 
 
 def stage_and_reason(written: str) -> tuple[str, str]:

@@ -65,7 +65,7 @@ def coverage(topics: Mapping[str, int], used: Iterable[str]) -> dict[str, Any]:
 
 
 def _vectors(passages: Sequence[Passage]) -> Vectors:
-    """Return one unit vector per passage: TF-IDF weights, each word in a hashed random direction."""
+    """Return one unit vector per passage: TF-IDF weights, words hashed to places with a sign."""
     counts = [Counter(_content_words(passage)) for passage in passages]
     present = Counter(word for one in counts for word in one)
     vectors = np.zeros((len(passages), _DIMENSIONS), np.float32)
@@ -84,9 +84,7 @@ def _content_words(passage: Passage) -> list[str]:
     return [word for word in pieces(passage.full_text) if word not in ENGLISH]
 
 
-def _groups(
-    vectors: Vectors, count: int, generator: np.random.Generator
-) -> npt.NDArray[np.intp]:
+def _groups(vectors: Vectors, count: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
     """Return the number of each vector's group."""
     centres = vectors[[int(generator.integers(len(vectors)))]]
     while len(centres) < count:

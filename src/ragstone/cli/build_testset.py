@@ -16,7 +16,7 @@ from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.building.prompts import Prompts
-    from ragstone.building.testset import TestsetBuild, TestsetBuilder
+    from ragstone.building.testset import TestsetBuilder
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Retriever, Services
 
@@ -192,7 +192,9 @@ def _corpus(documents: str, chunker: str | None) -> Corpus:
         written = {**named, "chunker": chunker}
     corpus = (alone or load_dataset(written)).corpus
     if not len(corpus):
-        raise DatasetError(f"{documents} has no passages; give documents or a data set with a corpus")
+        raise DatasetError(
+            f"{documents} has no passages; give documents or a data set with a corpus"
+        )
     return corpus
 
 
