@@ -37,7 +37,7 @@ _MARKS: Final = ("1.", "2)", "*", "•", "(5)")
 _PART: Final = re.compile(r"^=+ (?P<title>.+)\n(?P<text>(?:(?!^=).*\n?)*)", re.MULTILINE)
 _REFUSAL: Final = "I cannot answer this."
 _OF_TWO: Final = {"What", "links", "with", "Which", "is", "older", "or"}
-_LEADS: Final = {"Taken", "together", "It", "follows", "that"}
+_LEADS: Final = {"Taken", "together", "It", "follows", "that", "and"}
 _GENERIC: Final = "Where was the meeting of the council held?"
 
 
@@ -100,7 +100,7 @@ def _supports(question: str, answer: str, passage: str, **_: str) -> bool:
     if question.startswith(("What links", "Which is older")):
         return set(re.findall(r"\w+", question)) - _OF_TWO <= text
     wanted = set(re.findall(r"\w+", answer)) - _LEADS
-    return len(wanted & text) >= 0.9 * len(wanted)
+    return wanted <= text
 
 
 def _step(prompt: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from ragstone.building.few_shot import KINDS
-from ragstone.building.multi_hop_links import names
-from ragstone.building.prompts import ENGLISH, Prompts
+from ragstone.building.prompts import Prompts
 from ragstone.building.reply_parsing import Rejected, check_no_example, check_whole
 from ragstone.calls.types import Failure, Outcome, Request
 from ragstone.components.judges.verdict import Cost
@@ -38,6 +37,7 @@ _ASKING: Final = _QUESTIONS | {
     "follow_up",
 }
 """Steps whose reply has the question in its final words."""
+_WRITTEN: Final = ("theme", "statement", "question", "rewrite", "answer")
 _WITHOUT_ANSWER: Final = frozenset({"unanswerable", "underspecified"})
 _CUT: Final = frozenset({"length", "max_tokens"})
 
@@ -216,12 +216,6 @@ class QueryWriter:
         for draft, key, prompt, outcome in zip(live, keys, prompts, outcomes, strict=True):
             self._take(draft, (name, key), prompt, outcome, read)
 
-    def _example_names(self, texts: Iterable[str]) -> Iterable[str]:
-        # In other languages a capital may be no sign of a name.
-        if self.prompts.language != ENGLISH:
-            return ()
-        return names("\n".join(line.removeprefix("- ") for line in "\n".join(texts).splitlines()))
-
     def _ending(self, name: str, draft: Draft) -> str:
         asked_by = f"The person who asks: {draft.style}" if draft.style and name in _ASKING else ""
         return "".join(f"\n\n{text}" for text in (asked_by, self.note) if text)
@@ -248,9 +242,9 @@ class QueryWriter:
         own_words = "\n".join([str(getattr(self.prompts, name)), *example])
         try:
             read(draft, text, own_words)
-            written = f"{draft.theme}\n{draft.statement}\n{draft.question}\n{draft.answer}"
+            written = "\n".join(getattr(draft, name) for name in _WRITTEN)
             sources = [passage.full_text for passage in draft.passages]
-            check_no_example(written, self._example_names(example), sources)
+            check_no_example(written, self.prompts.example_names, sources)
             if outcome.finish_reason in _CUT and name in _QUESTIONS:
                 check_whole(draft.question)
         except Rejected as error:

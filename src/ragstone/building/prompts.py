@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from pydantic import ConfigDict
 
 from ragstone.building.few_shot import EXAMPLES, REPLY, Example
+from ragstone.building.multi_hop_links import names
 from ragstone.core.own_files import read_model
 from ragstone.core.prompts import Template
 from ragstone.errors import ConfigError
@@ -131,6 +133,15 @@ class Prompts:
                     f"prompts: the example {key!r} has {', '.join(sorted(values))}; it must have "
                     f"the prompt's variables and a reply: {', '.join(sorted(needed))}"
                 )
+
+    @cached_property
+    def example_names(self) -> tuple[str, ...]:
+        """The names in the examples, which belong in no query; none if not in English."""
+        if self.language != ENGLISH:
+            return ()  # A capital may be no sign of a name.
+        texts = [text for example in self.examples.values() for text in example.values()]
+        lines = [line.removeprefix("- ") for text in texts for line in text.splitlines()]
+        return tuple(dict.fromkeys(name for line in lines for name in names(line)))
 
     def render(self, name: str, **values: str) -> str:
         """Return a prompt with its variables filled in."""

@@ -179,10 +179,10 @@ def check_no_example(text: str, names: Iterable[str], passages: Sequence[str]) -
 
     >>> check_no_example("Who was Ann Hale?", ["Ann Hale"], ["Ann Hale built the mill."])
     """
-    words, given = pieces(text), [pieces(passage) for passage in passages]
     for name in names:
-        wanted = pieces(name)
-        if contains(words, wanted) and not any(contains(one, wanted) for one in given):
+        # Written otherwise, a name may be any word: a deal is not the town of Deal.
+        whole = re.compile(rf"\b{re.escape(name)}\b")
+        if whole.search(text) and not any(whole.search(passage) for passage in passages):
             raise Rejected(f"it has a name of the prompt's example: {name}")
 
 
