@@ -31,8 +31,8 @@ def main(source: str, out: str, max_calls: str = "260") -> None:
     documents = folder / "documents"
     documents.mkdir(parents=True, exist_ok=True)
     (documents / "corpus.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-    options = ["--count", str(COUNT), "--rounds", "1", "--max-tokens", "120", "--depth", "2"]
-    limits = ["--pool", "bm25", "--least-informed", "-1", "--max-calls", max_calls, "--json"]
+    options = ["--count", str(COUNT), "--rounds", "1", "--max-tokens", "100", "--depth", "2"]
+    limits = ["--no-label", "--pool", "bm25", "--least-informed", "-1", "--max-calls", max_calls, "--json"]
     arguments = ["testset", str(documents), str(folder / "set"), *options, *limits]
     told = orjson.loads(CliRunner().invoke(command, arguments, catch_exceptions=False).stdout)
     for kind, (right, n) in told["judge_on_controls"].items():

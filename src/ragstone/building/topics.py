@@ -21,9 +21,11 @@ from ragstone.types import Passage
 
 _DIMENSIONS: Final = 256
 _STEPS: Final = 20
+_STARTS: Final = 5
 _PASSAGES_PER_TOPIC: Final = 10
 
 Vectors = npt.NDArray[np.float32]
+Places = npt.NDArray[np.intp]
 U = TypeVar("U", bound=Sequence[Passage])
 
 
@@ -84,8 +86,16 @@ def _content_words(passage: Passage) -> list[str]:
     return [word for word in pieces(passage.full_text) if word not in ENGLISH]
 
 
-def _groups(vectors: Vectors, count: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the number of each vector's group."""
+def _groups(vectors: Vectors, count: int, generator: np.random.Generator) -> Places:
+    """Return the number of each vector's group: the best of several starts."""
+    starts = (_grouped(vectors, count, generator) for _ in range(_STARTS))
+    best, _ = max(starts, key=lambda found: found[1])
+    groups: Places = np.unique(best, return_inverse=True)[1]
+    return groups
+
+
+def _grouped(vectors: Vectors, count: int, generator: np.random.Generator) -> tuple[Places, float]:
+    """Return each vector's nearest centre, and the sum of the similarities to it."""
     centres = vectors[[int(generator.integers(len(vectors)))]]
     while len(centres) < count:
         gaps = np.clip(1 - (vectors @ centres.T).max(axis=1), 0, None).astype(np.float64)
@@ -102,4 +112,4 @@ def _groups(vectors: Vectors, count: int, generator: np.random.Generator) -> npt
         if (again == nearest).all():
             break
         nearest = again
-    return np.unique(nearest, return_inverse=True)[1]
+    return nearest, float((vectors @ centres.T).max(axis=1).sum())
