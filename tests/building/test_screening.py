@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.draft import Draft
-from ragstone.building.pooling import Pool
+from ragstone.building.pooling import PassagePool
 from ragstone.building.screening import LEAK, NO_VERDICT, ONE_IS_ENOUGH, UNSUPPORTED, Screen
 from ragstone.components.judges.support import Support
 from ragstone.components.retrievers.bm25 import BM25
@@ -25,7 +25,7 @@ def screen(judge: str = "") -> Screen:
     calls = ScriptedCalls((lambda _: judge) if judge else ScriptedWriter())
     services = calls.services()
     support = Support(model=_MODEL, least_parse_rate=0.0)
-    return Screen(support, None, Pool(corpus, [BM25(top_k=10)], services), services)
+    return Screen(support, None, PassagePool(corpus, [BM25(top_k=10)], services), services)
 
 
 def test_an_unanswerable_question_that_another_passage_covers_is_a_leak() -> None:

@@ -17,7 +17,7 @@ from ragstone.types import Passage, Query, Ranking, Search
 
 
 @dataclass(frozen=True)
-class Pool:
+class PassagePool:
     """The retrievers, and the number of passages that each contributes.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Final
 
 from ragstone.building.draft import Draft
 from ragstone.building.nuggets import nugget_labels
-from ragstone.building.pooling import Pool
+from ragstone.building.pooling import PassagePool
 from ragstone.building.right_answers import reading_task, right_answers
 from ragstone.components.judges.verdict import Item, VerdictJudge
 from ragstone.components.metrics.refusal import refusal
@@ -42,7 +42,7 @@ class Screen:
 
     judge: VerdictJudge
     reader: Generator | None
-    pool: Pool
+    pool: PassagePool
     services: Services
 
     @property

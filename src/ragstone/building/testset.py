@@ -202,7 +202,7 @@ class TestsetBuilder:
             why = ", ".join(f"{reason} ({count:,})" for reason, count in counts)
             raise ConfigError(
                 f"none of the {len(self.corpus):,} passages is usable: {why}; queries are written "
-                f"about texts of {limits.MIN_PASSAGE_WORDS} words or more: give other documents, or "
+                f"about texts of {limits.MIN_PASSAGE_WORDS} words or more: give others, or "
                 "cut them in another way with --chunker"
             )
         return found

@@ -138,7 +138,7 @@ def _builder(documents: str, choices: dict[str, Any], services: Services) -> Tes
     from ragstone.building.draft import QueryWriter
     from ragstone.building.generate import Checks, GenerationPlan
     from ragstone.building.labels import Labeller
-    from ragstone.building.pooling import Pool
+    from ragstone.building.pooling import PassagePool
     from ragstone.building.screening import Screen
     from ragstone.building.testset import MIXED, TestsetBuilder, size_for
     from ragstone.components.judges.critiques import Critiques
@@ -168,7 +168,7 @@ def _builder(documents: str, choices: dict[str, Any], services: Services) -> Tes
     corpus = _corpus(documents, choices["chunker"])
     prompts, note = _prompts(corpus, choices["prompts"])
     writer = QueryWriter(model, services, prompts, choices["max_tokens"], note)
-    pool = Pool(corpus, _retrievers(choices["pool"], choices["depth"]), services, choices["depth"])
+    pool = PassagePool(corpus, _retrievers(choices["pool"], choices["depth"]), services, choices["depth"])
     checks = Checks(
         Labeller(**judging) if choices["labels"] else None,
         Critiques(**judging) if choices["critiques"] or plan.thresholds else None,
