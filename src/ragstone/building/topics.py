@@ -22,6 +22,8 @@ from ragstone.types import Passage
 _DIMENSIONS: Final = 256
 _STEPS: Final = 20
 _STARTS: Final = 5
+_FITTED: Final = 2000
+"""Passages that decide the centres."""
 _PASSAGES_PER_TOPIC: Final = 10
 
 Vectors = npt.NDArray[np.float32]
@@ -87,15 +89,16 @@ def _content_words(passage: Passage) -> list[str]:
 
 
 def _groups(vectors: Vectors, count: int, generator: np.random.Generator) -> Places:
-    """Return the number of each vector's group: the best of several starts."""
-    starts = (_grouped(vectors, count, generator) for _ in range(_STARTS))
-    best, _ = max(starts, key=lambda found: found[1])
-    groups: Places = np.unique(best, return_inverse=True)[1]
+    """Return the number of each vector's group; centres are found from a sample of the vectors."""
+    drawn = generator.permutation(len(vectors))[:_FITTED]
+    starts = [_centres(vectors[drawn], count, generator) for _ in range(_STARTS)]
+    centres, _ = max(starts, key=lambda found: found[1])
+    groups: Places = np.unique((vectors @ centres.T).argmax(axis=1), return_inverse=True)[1]
     return groups
 
 
-def _grouped(vectors: Vectors, count: int, generator: np.random.Generator) -> tuple[Places, float]:
-    """Return each vector's nearest centre, and the sum of the similarities to it."""
+def _centres(vectors: Vectors, count: int, generator: np.random.Generator) -> tuple[Vectors, float]:
+    """Return the centres of groups, and the sum of the vectors' similarities to the nearest."""
     centres = vectors[[int(generator.integers(len(vectors)))]]
     while len(centres) < count:
         gaps = np.clip(1 - (vectors @ centres.T).max(axis=1), 0, None).astype(np.float64)
@@ -112,4 +115,4 @@ def _grouped(vectors: Vectors, count: int, generator: np.random.Generator) -> tu
         if (again == nearest).all():
             break
         nearest = again
-    return nearest, float((vectors @ centres.T).max(axis=1).sum())
+    return centres, float((vectors @ centres.T).max(axis=1).sum())
