@@ -32,8 +32,9 @@ def main(source: str, out: str, max_calls: str = "260") -> None:
     documents.mkdir(parents=True, exist_ok=True)
     (documents / "corpus.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
     options = ["--count", str(COUNT), "--rounds", "1", "--max-tokens", "100", "--depth", "2"]
-    limits = ["--no-label", "--pool", "bm25", "--least-informed", "-1", "--max-calls", max_calls, "--json"]
-    arguments = ["testset", str(documents), str(folder / "set"), *options, *limits]
+    options += ["--no-label", "--pool", "bm25", "--least-informed", "-1"]
+    options += ["--max-calls", max_calls, "--json"]
+    arguments = ["testset", str(documents), str(folder / "set"), *options]
     told = orjson.loads(CliRunner().invoke(command, arguments, catch_exceptions=False).stdout)
     for kind, (right, n) in told["judge_on_controls"].items():
         print(f"controls, {kind}: {right} of {n}")

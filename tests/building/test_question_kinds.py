@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from tests.fakes.made_test_set import run
@@ -14,7 +15,7 @@ from ragstone.calls.types import Request
 SIMPLE = '{"question": "Who opened the market of Ardmoor?", "answer": "the weaver Anna"}'
 
 
-def first(strategy: str, replies: Sequence[str], **plan: object) -> Draft:
+def first(strategy: str, replies: Sequence[str], **plan: Any) -> Draft:
     """Return the first draft of a writer with these replies, the last one again and again."""
     said = iter(replies)
     last = replies[-1]

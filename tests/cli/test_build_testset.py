@@ -21,6 +21,7 @@ from tests.fakes.town_documents import answered_by, town_documents
 from ragstone.building.few_shot import EXAMPLES
 from ragstone.building.strategies import STRATEGIES
 from ragstone.cli.build import command
+from ragstone.cli.data import command as data_command
 from ragstone.data.load import load_dataset
 from ragstone.testing import FakeModelServer
 
@@ -284,3 +285,74 @@ def test_the_plan_has_size_and_power(server: FakeModelServer, tmp_path: Path) ->
     assert "300 queries show a difference of" in text
     both = build(server, tmp_path, "--count", "3", "--difference", "0.1")
     assert "keep one of them" in str(both.exception)
+
+
+def test_personas_and_the_language_of_the_documents_are_in_the_prompts(
+    server: FakeModelServer, tmp_path: Path
+) -> None:
+    """Each persona asks some queries, which have it as a label; German documents ask for German."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for i in range(6):
+        (docs / f"{i}.txt").write_text(
+            f"Der Markt der Stadt Nummer {i} wurde im Jahr {1600 + i} von Anna der Weberin gebaut "
+            f"und hat {i + 30} Stände für Käse. Im Herbst wird die Glocke für {i + 70} Minuten "
+            "geläutet, weil der Markt dann zu Ende ist und alle nach Hause gehen."
+        )
+    options = ["--count", "2", "--mix", "fact_single", "--json"]
+    personas = ["--persona", "a nurse in a hurry", "--persona", "a clerk"]
+
+    told = document(build(server, tmp_path, *options, *personas, docs=docs))
+
+    assert told["language"] == "German"
+    asked = {query.labels["asked_by"] for query in load_dataset(tmp_path / "set").queries}
+    assert asked == {"a nurse in a hurry", "a clerk"}
+    prompts = [body["messages"][-1]["content"] for body in server.bodies]
+    assert sum(text.endswith("Write in German.") for text in prompts) == 6
+    assert sum("The person who asks: a clerk" in text for text in prompts) == 1
+
+
+def test_a_built_set_is_read_by_the_data_doctor_and_drawn(
+    server: FakeModelServer, tmp_path: Path
+) -> None:
+    """The data doctor finds no error, and the chart has the steps."""
+    chart = tmp_path / "steps.svg"
+    document(build(server, tmp_path, "--count", "9", "--json", "--chart", str(chart)))
+
+    checked = CliRunner().invoke(data_command, ["check", str(tmp_path / "set"), "--json"])
+
+    assert checked.exit_code == 0, checked.output
+    assert chart.read_text().startswith("<svg")
+
+
+def test_a_target_among_the_documents_is_refused(tmp_path: Path) -> None:
+    """A second build would read the first result as documents."""
+    docs = town_documents(tmp_path / "docs")
+    result = CliRunner().invoke(command, ["testset", str(docs), str(docs / "set")])
+    assert "choose a folder outside of it" in str(result.exception)
+
+
+def test_a_data_set_can_be_cut_again(server: FakeModelServer, tmp_path: Path) -> None:
+    """DOCS may be a data set; `--chunker` cuts its passages."""
+    result = build(
+        server, tmp_path, "--chunker", "words(60)", "--plan", "--json", docs=Path("sample")
+    )
+    cut = document(result)["passages"]
+    whole = document(build(server, tmp_path, "--plan", "--json", docs=Path("sample")))["passages"]
+    assert cut > whole
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--mix", "comparisons=1"], "has no label 'comparisons'"),
+        (["--turns", "9"], "turns must be from 2 to 8, found 9"),
+        (["--pool", "bm52"], "bm25"),
+    ],
+)
+def test_impossible_choices_are_refused_before_a_call(
+    server: FakeModelServer, tmp_path: Path, options: list[str], message: str
+) -> None:
+    """The error names the choice."""
+    assert message in str(build(server, tmp_path, *options).exception)
+    assert not server.asked

@@ -108,6 +108,7 @@ def testset_command(
     from ragstone.results.charts.render import write_chart
 
     check_target(target)
+    _check_apart(documents, target)
     with spending.services(target) as services:
         builder = _builder(documents, choices, services)
         if plan:
@@ -125,6 +126,19 @@ def testset_command(
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)
+
+
+def _check_apart(documents: str, target: Path) -> None:
+    """Raise `DatasetError` if the result would be read as documents by the next build."""
+    from ragstone.errors import DatasetError
+
+    folder = Path(documents)
+    if folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):
+        raise DatasetError(
+            f"{target} is in the folder of the documents, {folder}, which the next build would read"
+            "; choose a folder outside of it",
+            path=target,
+        )
 
 
 def _recipe(documents: str, builder: TestsetBuilder, choices: dict[str, Any]) -> dict[str, Any]:
@@ -168,7 +182,9 @@ def _builder(documents: str, choices: dict[str, Any], services: Services) -> Tes
     corpus = _corpus(documents, choices["chunker"])
     prompts, note = _prompts(corpus, choices["prompts"])
     writer = QueryWriter(model, services, prompts, choices["max_tokens"], note)
-    pool = PassagePool(corpus, _retrievers(choices["pool"], choices["depth"]), services, choices["depth"])
+    pool = PassagePool(
+        corpus, _retrievers(choices["pool"], choices["depth"]), services, choices["depth"]
+    )
     checks = Checks(
         Labeller(**judging) if choices["labels"] else None,
         Critiques(**judging) if choices["critiques"] or plan.thresholds else None,
