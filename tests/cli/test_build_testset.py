@@ -184,6 +184,7 @@ def test_a_spent_budget_leaves_a_valid_set_and_a_rerun_asks_nothing(
 
     assert "maximum of 200 calls" in partial["partial"]
     assert 0 < partial["queries"] < 24
+    assert partial["stages"][1]["rejected"] == {"not reached": 24 - partial["queries"]}
     assert len(load_dataset(tmp_path / "set").queries) == partial["queries"]
 
     whole = document(build(server, tmp_path, *size))

@@ -19,21 +19,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.critique_filter import below, check_thresholds, profile, ratings_of
 from ragstone.building.draft import Draft, QueryWriter
+from ragstone.building.funnel import NOT_REACHED
 from ragstone.building.passages import Usable, usable
+from ragstone.building.repeats import reject_repeats
 from ragstone.building.strategies import STRATEGIES, Unit
 from ragstone.building.topics import in_turn
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
 from ragstone.core import limits
-from ragstone.data_quality.duplicates import squeezed
-from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.errors import ConfigError, LimitReached, did_you_mean
 from ragstone.protocols import Services
-from ragstone.text.normalise import pieces
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
-_SAME_QUESTION: Final = 0.9
 _UNANSWERABLE: Final = "unanswerable"
 _HOW_MADE: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop", "comparison"}) | {
     "false_premise",
@@ -253,7 +251,7 @@ def generate(
             for start in range(0, len(drafts), size := batch_size or len(drafts)):
                 _make(made, drafts[start : start + size], writer, checks or Checks())
         except LimitReached as error:
-            made.partial = str(error)
+            _stop(made, drafts, str(error))
             break
         made.rounds += 1
         still = 0 if _progress(made) > before else still + 1
@@ -268,12 +266,22 @@ def _make(made: Generated, batch: Sequence[Draft], writer: QueryWriter, checks: 
         draft.turns = plan.turns
         draft.style = plan.styles[place % len(plan.styles)] if plan.styles else ""
     STRATEGIES[plan.strategy].write(batch, writer)
-    _reject_repeats([*made.drafts, *batch])
+    reject_repeats([*made.drafts, *batch])
     _label(_live(batch), checks.labeller, writer.services)
     _rate(_live(batch), checks.critics, plan, writer.services)
     for check in checks.further:
         check(_live(batch))
     made.drafts.extend(batch)
+
+
+def _stop(made: Generated, drafts: Sequence[Draft], why: str) -> None:
+    """Add the drafts of unfinished batches, which are rejected as not reached."""
+    made.partial = why
+    finished = set(map(id, made.drafts))
+    for draft in drafts:
+        if id(draft) not in finished:
+            draft.reason = draft.reason or NOT_REACHED
+            made.drafts.append(draft)
 
 
 def _live(drafts: Sequence[Draft]) -> list[Draft]:
@@ -337,22 +345,6 @@ def _reject_surplus(made: Generated) -> None:
             draft.reason = f"{SURPLUS}: {wanted.get(label, 0)} are asked for"
             counts[label] -= 1
             surplus -= 1
-
-
-def _reject_repeats(drafts: Sequence[Draft]) -> None:
-    """Reject questions that nearly or exactly repeat the question of an earlier draft."""
-    live = [d for d in _live(drafts) if d.question]
-    first: dict[str, Draft] = {}
-    for draft in live:
-        before = first.setdefault(" ".join(pieces(squeezed(draft.text))), draft)
-        if before is not draft:
-            draft.reason = f"repeats the question of {before.item_id}"
-    pairs = near_pairs(character_shingles(d.text for d in live), _SAME_QUESTION)
-    for pair in sorted(pairs, key=lambda p: p.second):
-        one, other = live[pair.first], live[pair.second]
-        digits = [[c for c in d.text if c.isdigit()] for d in (one, other)]
-        if not (one.reason or other.reason) and digits[0] == digits[1]:
-            other.reason = f"nearly repeats the question of {one.item_id}"
 
 
 def _item(draft: Draft) -> Item:

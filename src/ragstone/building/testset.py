@@ -19,7 +19,7 @@ import orjson
 
 from ragstone.building.controls import COUNT, LEAST_INFORMED, Control, check_judge, controls
 from ragstone.building.draft import Draft, QueryWriter
-from ragstone.building.funnel import Candidate, Funnel
+from ragstone.building.funnel import NOT_REACHED, Candidate, Funnel
 from ragstone.building.generate import SURPLUS, Checks, Generated, GenerationPlan, generate
 from ragstone.building.passages import Usable, usable
 from ragstone.building.screening import Screen
@@ -164,6 +164,8 @@ def stage_and_reason(written: str) -> tuple[str, str]:
         return "repeats", f"{before}repeats another question: {other}"
     if written.startswith(SURPLUS):
         return "count", written
+    if written == NOT_REACHED:
+        return "writing", written
     step, _, reason = written.partition(": ")
     if step in _CHECKS:
         return step, reason
