@@ -310,7 +310,7 @@ def test_personas_and_the_language_of_the_documents_are_in_the_prompts(
     assert asked == {"a nurse in a hurry", "a clerk"}
     prompts = [body["messages"][-1]["content"] for body in server.bodies]
     assert sum(text.endswith("Write in German.") for text in prompts) == 6
-    assert sum("The person who asks: a clerk" in text for text in prompts) == 1
+    assert sum("Word it as this person would: a clerk" in text for text in prompts) == 1
 
 
 def test_a_built_set_is_read_by_the_data_doctor_and_drawn(

@@ -217,7 +217,11 @@ class QueryWriter:
             self._take(draft, (name, key), prompt, outcome, read)
 
     def _ending(self, name: str, draft: Draft) -> str:
-        asked_by = f"The person who asks: {draft.style}" if draft.style and name in _ASKING else ""
+        asked_by = (
+            f"Word it as this person would: {draft.style}"
+            if draft.style and name in _ASKING
+            else ""
+        )
         return "".join(f"\n\n{text}" for text in (asked_by, self.note) if text)
 
     def _take(
