@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ragstone.protocols import Retriever, Services
 
 _POOL: Final = ("bm25", "dense")
+_STORE: Final = ".store"
+"""Folder of the passages' vectors, in the target folder."""
 
 
 @click.command("testset")
@@ -56,7 +58,7 @@ _POOL: Final = ("bm25", "dense")
     multiple=True,
     metavar="RETRIEVER",
     help="Retriever whose best passages are judged; may be repeated (default: bm25, and dense if "
-    "its packages are installed).",
+    "its packages and its model are installed).",
 )
 @click.option("--depth", default=5, type=cli.POSITIVE, help="Passages per query and retriever.")
 @click.option("--prompts", type=cli.FILE, help="YAML file with your own prompts.")
@@ -110,7 +112,7 @@ def testset_command(
     check_target(target)
     _check_apart(documents, target)
     with spending.services(target) as services:
-        builder = _builder(documents, choices, services)
+        builder = _builder(documents, target / _STORE, choices, services)
         if plan:
             planned = builder.planned()
             cli.print_result(lambda: planned, lambda: "\n".join(_plan_lines(planned)))
@@ -148,7 +150,9 @@ def _recipe(documents: str, builder: TestsetBuilder, choices: dict[str, Any]) ->
     return {"command": "testset", "documents": documents, **given, "pool": pool}
 
 
-def _builder(documents: str, choices: dict[str, Any], services: Services) -> TestsetBuilder:
+def _builder(
+    documents: str, store: Path, choices: dict[str, Any], services: Services
+) -> TestsetBuilder:
     from ragstone.building.draft import QueryWriter
     from ragstone.building.generate import Checks, GenerationPlan
     from ragstone.building.labels import Labeller
@@ -159,6 +163,7 @@ def _builder(documents: str, choices: dict[str, Any], services: Services) -> Tes
     from ragstone.components.judges.support import Support
     from ragstone.components.llm import resolve_llm
     from ragstone.core.registry import create
+    from ragstone.core.store import Store
     from ragstone.errors import ConfigError
 
     count, difference = choices["count"], choices["difference"]
@@ -179,11 +184,11 @@ def _builder(documents: str, choices: dict[str, Any], services: Services) -> Tes
     model = resolve_llm(choices["model"], where="--model")
     for component in (judge, *([asked] if asked else [])):
         component.check(services)
-    corpus = _corpus(documents, choices["chunker"])
+    corpus = _corpus(documents, choices["chunker"]).kept_in(Store(store))
     prompts, note = _prompts(corpus, choices["prompts"])
     writer = QueryWriter(model, services, prompts, choices["max_tokens"], note)
     pool = PassagePool(
-        corpus, _retrievers(choices["pool"], choices["depth"]), services, choices["depth"]
+        corpus, _retrievers(choices["pool"], choices["depth"], services), services, choices["depth"]
     )
     checks = Checks(
         Labeller(**judging) if choices["labels"] else None,
@@ -228,18 +233,19 @@ def _prompts(corpus: Corpus, path: Path | None) -> tuple[Prompts, str]:
     return replace(prompts, language=language, examples={}), f"Write in {language}."
 
 
-def _retrievers(written: Sequence[str], depth: int) -> list[Retriever]:
-    """Return the retrievers of the pool; `dense` by default only if its packages are there."""
+def _retrievers(written: Sequence[str], depth: int, services: Services) -> list[Retriever]:
+    """Return the retrievers of the pool; `dense` by default only if it works here."""
     from ragstone.building.screening import LEAST_DEPTH
     from ragstone.core.registry import create
-    from ragstone.errors import MissingDependency
+    from ragstone.errors import RagstoneError
 
     found = []
     for one in written or _POOL:
         spec = one if "(" in one else f"{one}(top_k={max(depth, LEAST_DEPTH)})"
         try:
             retriever = create("retrievers", spec, where="--pool")
-        except MissingDependency:
+            retriever.check(services)
+        except RagstoneError:
             if written:
                 raise
             continue
