@@ -33,7 +33,7 @@ _FROM_FACTS = ("summaries", "conclusions")
             "statements",
             "facts",
             "hallucination",
-            "facts: no statement of the passage: 0% of the answ",
+            "facts: no statement of the passage: less than 50% of",
         ),
         ("statements", "facts", "prose", "facts: the reply has no statement"),
         ("statements", "facts", "failure", "facts: the call failed: scripted failure"),

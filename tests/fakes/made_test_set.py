@@ -8,7 +8,7 @@ from typing import Any, Final
 from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.draft import QueryWriter
-from ragstone.building.generate import Generated, GenerationPlan, generate
+from ragstone.building.generate import Checks, Generated, GenerationPlan, generate
 from ragstone.building.labels import Labeller
 from ragstone.building.prompts import Prompts
 from ragstone.calls.types import Outcome, Request
@@ -19,7 +19,7 @@ from ragstone.testing import ScriptedCalls
 from ragstone.types import Passage
 
 _MODEL: Final = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
-_TOWNS: Final = (
+TOWNS: Final = (
     "Ardmoor", "Bellick", "Corrane", "Dunvale", "Eskford", "Farrow", "Glenby", "Hollins",
 )  # fmt: skip
 
@@ -31,12 +31,12 @@ def corpus(size: int = 8) -> Corpus:
             Passage(
                 f"p{i}",
                 f"The market of {town} was opened by the weaver Anna {town}son in {1600 + i}. It "
-                f"sells {i + 3} kinds of cheese from the hills of {_TOWNS[(i + 1) % 8]} Vale. Each "
-                f"autumn the Guild of {_TOWNS[i // 2 * 2]} rings a bell for {i + 10} minutes.",
+                f"sells {i + 3} kinds of cheese from the hills of {TOWNS[(i + 1) % 8]} Vale. Each "
+                f"autumn the Guild of {TOWNS[i // 2 * 2]} rings a bell for {i + 10} minutes.",
                 title=town,
                 document_id=f"d{i}",
             )
-            for i, town in enumerate(_TOWNS[:size])
+            for i, town in enumerate(TOWNS[:size])
         ]
     )
 
@@ -70,6 +70,5 @@ def run(
         passages or corpus(),
         GenerationPlan(strategy, **{"count": 4, **plan}),
         writer(calls),
-        labeller=Labeller(model=_MODEL) if judged else None,
-        critics=Critiques(model=_MODEL) if judged else None,
+        Checks(Labeller(model=_MODEL), Critiques(model=_MODEL)) if judged else None,
     )

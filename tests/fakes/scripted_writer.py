@@ -34,6 +34,10 @@ FAULTS: Final = {
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 _MARKS: Final = ("1.", "2)", "*", "•", "(5)")
+_PART: Final = re.compile(r"^=+ (?P<title>.+)\n(?P<text>(?:(?!^=).*\n?)*)", re.MULTILINE)
+_REFUSAL: Final = "I cannot answer this."
+_OF_TWO: Final = {"What", "links", "with", "Which", "is", "older", "or"}
+_LEADS: Final = {"Taken", "together", "It", "follows", "that", "and"}
 _GENERIC: Final = "Where was the meeting of the council held?"
 
 
@@ -46,11 +50,15 @@ class ScriptedWriter:
             contain the text.
         label: the reply to a labeller's prompt.
         rating: the reply to a critique's prompt.
+        known: part of a question -> the answer of a reader without context.
+        agrees: whether the judge `support` calls every passage supporting.
     """
 
     faults: Mapping[str, str] = field(default_factory=dict)
     label: str = "fact_single"
     rating: int = 4
+    known: Mapping[str, str] = field(default_factory=dict)
+    agrees: bool = False
 
     def __call__(self, request: Request) -> str | Outcome:
         """Return the reply to a request."""
@@ -78,7 +86,21 @@ class ScriptedWriter:
     def _judged(self, prompt: str) -> str:
         if "1 to 5" in prompt:
             return f"Rating: [[{self.rating}]]"
+        parts = {part["title"]: part["text"].strip() for part in _PART.finditer(prompt)}
+        if {"question", "answer", "passage"} <= parts.keys():
+            return "yes" if self.agrees or _supports(**parts) else "no"
+        if not parts:  # A reader without context.
+            return next((said for text, said in self.known.items() if text in prompt), _REFUSAL)
         return f"Verdict: [[{self.label}]]"
+
+
+def _supports(question: str, answer: str, passage: str, **_: str) -> bool:
+    """Return whether a passage has the words of the answer, or of a question about two."""
+    text = set(re.findall(r"\w+", passage))
+    if question.startswith(("What links", "Which is older")):
+        return set(re.findall(r"\w+", question)) - _OF_TWO <= text
+    wanted = set(re.findall(r"\w+", answer)) - _LEADS
+    return wanted <= text
 
 
 def _step(prompt: str) -> str:
@@ -120,13 +142,40 @@ def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one return per ste
         return f"- Who paid for what {' '.join(words[:6])}?"
     if step == "counterfactual":
         return f"{len(prompt)} grey geese"
-    if step == "multi_hop":
-        second = _after(prompt, "Second passage:\n").split()
-        question = f"What links {' '.join(words[-3:])} with {' '.join(second[1:4])}?"
-        return json.dumps({"question": question, "answer": " ".join(second[-2:])})
+    if step == "underspecified":
+        return f"- {' '.join(_after(prompt, 'Question: ').split()[:5])}?"
+    if made := _made_kind(step, prompt, body):
+        return json.dumps(made)
     answer = " ".join(sentences[0].rstrip(".").split()[-3:])
     asked = _asking(f"{step} {body}")
     return json.dumps({"question": asked, "answer": answer})
+
+
+def _made_kind(step: str, prompt: str, body: str) -> dict[str, str]:
+    """Return the reply of a step about two passages, a false premise or a turn; else nothing."""
+    words, second = body.split(), _after(prompt, "Second passage:\n").split()
+    turn = prompt.count("user: ")
+    last = " ".join(words[-6:])
+    made = {
+        "comparison": {
+            "question": f"Which is older, {' '.join(words[-3:])} or {' '.join(second[-3:])}?",
+            "answer": "the second one",
+        },
+        "multi_hop": {
+            "question": f"What links {' '.join(words[-3:])} with {' '.join(second[1:5])}?",
+            "answer": " ".join(second[-2:]),
+        },
+        "false_premise": {
+            "question": f"Why did {' '.join(words[:5])} never open in {len(prompt)}?",
+            "answer": (_sentences(body) or [body])[-1],
+        },
+        "follow_up": {
+            "question": f"What is said of it in line {turn}?",
+            "rewrite": f"What is said of {last} in line {turn}?",
+            "answer": " ".join(words[4 * turn : 4 * turn + 4]),
+        },
+    }
+    return made.get(step, {})
 
 
 def _asking(text: str) -> str:

@@ -9,18 +9,36 @@ from typing import Any, Final
 
 from ragstone.building.few_shot import KINDS
 from ragstone.building.prompts import Prompts
-from ragstone.building.reply_parsing import Rejected, check_whole
+from ragstone.building.reply_parsing import Rejected, check_no_example, check_whole
 from ragstone.calls.types import Failure, Outcome, Request
 from ragstone.components.judges.verdict import Cost
 from ragstone.components.llm import LlmBackend
 from ragstone.core import limits
 from ragstone.protocols import Services
-from ragstone.types import Passage, Query
+from ragstone.types import Label, Message, Passage, Query
 
-_ONE_LINE: Final = {"theme": 24, "question": 64, "near_miss": 64, "counterfactual": 32}
+_ONE_LINE: Final = {
+    "theme": 24,
+    "question": 64,
+    "near_miss": 64,
+    "counterfactual": 32,
+    "underspecified": 64,
+}
 """Step -> maximum number of tokens of a reply of one line."""
 _LISTS: Final = frozenset({"facts", "summaries", "conclusions"})
-_QUESTIONS: Final = frozenset({"question", "near_miss"})
+_QUESTIONS: Final = frozenset({"question", "near_miss", "underspecified"})
+_ASKING: Final = _QUESTIONS | {
+    "single",
+    "reasoning",
+    "constraint",
+    "multi_hop",
+    "comparison",
+    "false_premise",
+    "follow_up",
+}
+"""Steps whose reply has the question in its final words."""
+_WRITTEN: Final = ("theme", "statement", "question", "rewrite", "answer")
+_WITHOUT_ANSWER: Final = frozenset({"unanswerable", "underspecified"})
 _CUT: Final = frozenset({"length", "max_tokens"})
 
 
@@ -52,6 +70,14 @@ class Draft:
     """The source of the question; for statement extraction also its answer."""
     question: str = ""
     answer: str = ""
+    history: tuple[Message, ...] = ()
+    """The earlier turns, if the query is one of a conversation."""
+    rewrite: str = ""
+    """The self-contained form of a turn."""
+    turns: int = 3
+    """Turns of the conversation, if one is written."""
+    style: str = ""
+    """Who asks, or how; part of the prompts that ask for a question."""
     obtained_label: str = ""
     """The labeller's label; `asked_label` if there is no labeller."""
     ratings: dict[str, float] = field(default_factory=dict)
@@ -62,7 +88,9 @@ class Draft:
     """Remarks for a reader of the file of items."""
     made_passages: tuple[Passage, ...] = ()
     """Passages that were written for the query and belong in the corpus."""
-    labels: dict[str, str] = field(default_factory=dict)
+    further: tuple[Passage, ...] = ()
+    """Other passages of the corpus that contain the answer, too."""
+    labels: dict[str, Any] = field(default_factory=dict)
     steps: list[DraftCall] = field(default_factory=list)
     judging: Cost = field(default_factory=Cost)
     """Cost of labels and ratings."""
@@ -85,25 +113,47 @@ class Draft:
             "second": "".join(others[:1]),
             "facts": "\n".join(f"- {fact}" for fact in self.facts),
             "link": self.labels.get("link", ""),
+            "history": "\n".join(
+                f"{message.role}: {message.text}"
+                for message in (
+                    *self.history,
+                    Message("user", self.question),
+                    Message("agent", self.answer),
+                )
+            ),
         }
 
     @property
     def relevant(self) -> tuple[Passage, ...]:
         """The passages that answer the query: those made for it, or else its sources."""
-        return () if self.asked_label == "unanswerable" else self.made_passages or self.passages
+        without = self.asked_label in _WITHOUT_ANSWER
+        return () if without else (*(self.made_passages or self.passages), *self.further)
+
+    @property
+    def text(self) -> str:
+        """What is asked, in the self-contained form if there is one."""
+        return self.rewrite or self.question
 
     def query(self) -> Query:
         """Return the query of the data set."""
-        labels: Mapping[str, Any] = {
+        labels: Mapping[str, Label] = {
             "taxonomy": self.obtained_label or self.asked_label,
             "asked_label": self.asked_label,
             "strategy": self.strategy,
-            "answerability": "unanswerable" if self.asked_label == "unanswerable" else "answerable",
+            "answerability": label
+            if (label := self.asked_label) in _WITHOUT_ANSWER
+            else "answerable",
+            **({"asked_by": self.style} if self.style else {}),
             **self.labels,
+            **self._place_in_conversation,
         }
-        return Query(
-            self.item_id, self.question, (self.answer,) if self.answer else (), labels=labels
-        )
+        gold = (self.answer,) if self.answer else ()
+        return Query(self.item_id, self.question, gold, self.history, self.rewrite, labels)
+
+    @property
+    def _place_in_conversation(self) -> dict[str, Label]:
+        turn = len(self.history) // 2 + 1
+        return {"conversation": self.item_id, "turn": turn} if self.history else {}
 
     def row(self, model: str) -> dict[str, Any]:
         """Return the draft's row in the file of items."""
@@ -116,6 +166,7 @@ class Draft:
             "made_passages": [
                 {"passage_id": p.passage_id, "text": p.text} for p in self.made_passages
             ],
+            "further": [passage.passage_id for passage in self.further],
         }
 
 
@@ -132,6 +183,8 @@ class QueryWriter:
     prompts: Prompts = field(default_factory=Prompts)
     max_tokens: int = limits.WRITER_TOKENS
     """Maximum length of a reply; some steps need one line and have a lower limit."""
+    note: str = ""
+    """A sentence at the end of each prompt, such as the language of the replies."""
 
     def step(
         self,
@@ -150,6 +203,7 @@ class QueryWriter:
         keys = [f"{name}/{label}" if label else name for label in kinds]
         prompts = [
             self.prompts.render(name, **draft.values, kind=KINDS.get(label, ""))
+            + self._ending(name, draft)
             for draft, label in zip(live, kinds, strict=True)
         ]
         limit = min(self.max_tokens, _ONE_LINE.get(name, self.max_tokens))
@@ -161,6 +215,14 @@ class QueryWriter:
         outcomes = backend.ask(requests, self.services, title=f"writing: {name}")
         for draft, key, prompt, outcome in zip(live, keys, prompts, outcomes, strict=True):
             self._take(draft, (name, key), prompt, outcome, read)
+
+    def _ending(self, name: str, draft: Draft) -> str:
+        asked_by = (
+            f"Word it as this person would: {draft.style}"
+            if draft.style and name in _ASKING
+            else ""
+        )
+        return "".join(f"\n\n{text}" for text in (asked_by, self.note) if text)
 
     def _take(
         self, draft: Draft, named: tuple[str, str], prompt: str, outcome: Outcome, read: Read
@@ -180,9 +242,13 @@ class QueryWriter:
             if name in _LISTS:
                 # The last line is incomplete.
                 text = text.rpartition("\n")[0] or text
-        own_words = [str(getattr(self.prompts, name)), *self.prompts.examples.get(key, {}).values()]
+        example = self.prompts.examples.get(key, {}).values()
+        own_words = "\n".join([str(getattr(self.prompts, name)), *example])
         try:
-            read(draft, text, "\n".join(own_words))
+            read(draft, text, own_words)
+            written = "\n".join(getattr(draft, name) for name in _WRITTEN)
+            sources = [passage.full_text for passage in draft.passages]
+            check_no_example(written, self.prompts.example_names, sources)
             if outcome.finish_reason in _CUT and name in _QUESTIONS:
                 check_whole(draft.question)
         except Rejected as error:

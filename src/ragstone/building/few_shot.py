@@ -94,5 +94,26 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         "link": "Ann Hale",
         **_pair("Where did the builder of Mill Bridge at Oldby learn her trade?", "Farrow"),
     },
+    "comparison": {
+        "first": _PASSAGE["passage"],
+        "second": "Pell Bridge\nPell Bridge, nine miles below Oldby, spans the Tarn in five "
+        "arches. It was finished in 1795, and nobody has ever paid to cross it.",
+        "link": "Tarn",
+        **_pair("Is Mill Bridge at Oldby older than Pell Bridge?", "Yes, by 83 years"),
+    },
+    "false_premise": {
+        **_PASSAGE,
+        **_pair(
+            "How much do people on foot pay in coins to cross Mill Bridge at Oldby?",
+            "They pay nothing; only carts pay, two pence",
+        ),
+    },
+    "underspecified": {**_SIMPLE, REPLY: "- Who built the bridge?"},
+    "follow_up": {
+        **_PASSAGE,
+        "history": f"user: {_SIMPLE['question']}\nagent: {_SIMPLE['answer']}",
+        REPLY: '{"question": "And after which event was it rebuilt?", "rewrite": "After which '
+        'event was Mill Bridge at Oldby rebuilt?", "answer": "the flood of 1840"}',
+    },
 }
 """The examples that come with Ragstone."""

@@ -24,7 +24,8 @@ def build_chart(document: Mapping[str, Any]) -> Spec:
     A part without data is left out: composition by source, relevant passages per query.
     """
     charts = {"Items after each step": _funnel(document["stages"])}
-    for key, title in (("composition", "Queries by set"), ("positives", "Relevant chunks")):
+    by = "Queries by type" if "wanted" in document else "Queries by set"
+    for key, title in (("composition", by), ("positives", "Relevant chunks")):
         if counts := document.get(key):
             named = {f"{name} relevant": n for name, n in counts.items()}
             rows = counts if key == "composition" else named

@@ -10,31 +10,38 @@ after an interruption the same command resumes, and a repetition has the same re
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.critique_filter import below, check_thresholds, profile, ratings_of
 from ragstone.building.draft import Draft, QueryWriter
+from ragstone.building.funnel import NOT_REACHED
 from ragstone.building.passages import Usable, usable
+from ragstone.building.repeats import reject_repeats
 from ragstone.building.strategies import STRATEGIES, Unit
+from ragstone.building.topics import in_turn
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
 from ragstone.core import limits
-from ragstone.data_quality.duplicates import squeezed
-from ragstone.data_quality.shingles import character_shingles, near_pairs
-from ragstone.errors import ConfigError, did_you_mean
+from ragstone.errors import ConfigError, LimitReached, did_you_mean
 from ragstone.protocols import Services
-from ragstone.text.normalise import pieces
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
-_SAME_QUESTION: Final = 0.9
 _UNANSWERABLE: Final = "unanswerable"
-_HOW_MADE: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
+_HOW_MADE: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop", "comparison"}) | {
+    "false_premise",
+    "underspecified",
+    "multi_turn",
+}
 """Labels of how a query was made, which a labeller can only confirm or contradict."""
+_NOT_OF_THE_TAXONOMY: Final = frozenset({"false_premise", "underspecified"})
+"""Kinds of queries of which no answer is expected, or another one than asked for."""
+SURPLUS: Final = "more queries of the label than planned"
 
 
 @dataclass(frozen=True)
@@ -47,17 +54,22 @@ class GenerationPlan:
         mix: label -> share of the queries; if empty, the strategy's labels in equal shares.
         seed: seed of the order in which passages are used.
         rounds: maximum number of rounds; each asks for the missing queries, with unused passages.
+            If None, rounds go on until three in a row keep no further query.
         per_passage: maximum number of queries per passage.
         thresholds: critique -> minimum rating (1 to 5) of a query that is kept.
+        turns: number of turns of a conversation, 2 to 8; the last one is the query.
+        styles: who asks, or how; each query gets the next one.
     """
 
     strategy: str = "statements"
     count: int = 30
     mix: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
-    rounds: int = limits.GENERATION_ROUNDS
+    rounds: int | None = None
     per_passage: int = 1
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    turns: int = 3
+    styles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if no strategy can meet the plan."""
@@ -72,8 +84,10 @@ class GenerationPlan:
                     f"the strategy {self.strategy!r} has no label {label!r}"
                     f"{did_you_mean(label, legal)}"
                 )
-        if min(self.count, self.rounds, self.per_passage) < 1:
+        if min(self.count, 1 if self.rounds is None else self.rounds, self.per_passage) < 1:
             raise ConfigError("count, rounds and per_passage must be 1 or more")
+        if not 2 <= self.turns <= limits.MAX_TURNS:  # noqa: PLR2004 - one turn is a question
+            raise ConfigError(f"turns must be from 2 to {limits.MAX_TURNS}, found {self.turns}")
         if self.mix and (min(self.mix.values()) < 0 or not sum(self.mix.values())):
             raise ConfigError(f"the shares of a mix must be 0 or more, not all 0: {dict(self.mix)}")
         check_thresholds(self.thresholds)
@@ -95,7 +109,7 @@ class GenerationPlan:
         return wanted
 
 
-@dataclass(frozen=True)
+@dataclass
 class Generated:
     """The drafts of a test set, and how they came about."""
 
@@ -104,6 +118,10 @@ class Generated:
     drafts: list[Draft]
     """Kept and rejected ones, in order."""
     passages: Usable
+    rounds: int = 0
+    """Rounds that were made."""
+    partial: str = ""
+    """Why the work ended early, such as a spent budget; empty if it did not."""
 
     @property
     def kept(self) -> list[Draft]:
@@ -135,7 +153,7 @@ class Generated:
         room = len(self.passages.passages) * self.plan.per_passage
         if len(self.drafts) >= room or (used and used == len(self.passages.passages)):
             return f"all {len(self.passages.passages)} usable passages were used"
-        return f"{self.plan.rounds} rounds were made" if tried else "no passage was left"
+        return f"{self.rounds} rounds were made" if tried else "no passage was left"
 
     def summary(self) -> dict[str, Any]:
         """Return counts, reasons, cost, and ratings per label."""
@@ -182,65 +200,151 @@ def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
     return {asked: dict(counts) for asked, counts in found.items()}
 
 
+@dataclass(frozen=True)
+class Checks:
+    """What a written query must pass; each check sets the drafts' reasons.
+
+    Args:
+        labeller: gives each query its label, and rejects unanswerable ones; if None, each query
+            keeps the label of the plan.
+        critics: rates each query; see `GenerationPlan.thresholds`.
+        further: checks of the drafts that remain, in order; each gets drafts without a reason.
+    """
+
+    labeller: VerdictJudge | None = None
+    critics: VerdictJudge | None = None
+    further: Sequence[Callable[[Sequence[Draft]], None]] = ()
+
+
 def generate(
     corpus: Corpus,
     plan: GenerationPlan,
     writer: QueryWriter,
+    checks: Checks | None = None,
     *,
-    labeller: VerdictJudge | None = None,
-    critics: VerdictJudge | None = None,
+    topics: Mapping[str, int] | None = None,
+    batch_size: int | None = None,
 ) -> Generated:
     """Write test queries about a corpus until the plan is met or no passage is left.
+
+    If a label has no unused passages, the other labels make up for its missing queries. A spent
+    budget ends the work; finished batches are kept, and `Generated.partial` has the reason.
 
     Args:
         corpus: the passages; the result lists unusable ones with the reason.
         plan: number of queries per label, and the strategy.
         writer: the model that writes.
-        labeller: gives each query its label, and rejects unanswerable ones; if None, each query
-            keeps the label of the plan.
-        critics: rates each query; see `GenerationPlan.thresholds`.
+        checks: the checks of written queries.
+        topics: passage id -> topic; passages of all topics are used in turn.
+        batch_size: queries that are finished together; None for all of a round.
     """
-    strategy = STRATEGIES[plan.strategy]
     passages = usable(corpus, in_language=writer.prompts.language)
     made = Generated(plan, writer.model.endpoint.model, [], passages)
-    units = strategy.units(passages.passages, plan.seed)
-    queue = iter([unit for _ in range(plan.per_passage) for unit in units])
-    for _ in range(plan.rounds):
-        batch = _next(made, queue)
-        if not batch:
+    queues = _queues(made, topics)
+    still = 0
+    while still < limits.GENERATION_ROUNDS and made.rounds < (plan.rounds or math.inf):
+        before = _progress(made)
+        drafts = _next(made, queues)
+        if not drafts:
             break
-        strategy.write(batch, writer)
-        made.drafts.extend(batch)
-        _reject_repeats(made.drafts)
-        _label([draft for draft in batch if not draft.reason], labeller, writer.services)
-        _rate([draft for draft in batch if not draft.reason], critics, plan, writer.services)
+        try:
+            for start in range(0, len(drafts), size := batch_size or len(drafts)):
+                _make(made, drafts[start : start + size], writer, checks or Checks())
+        except LimitReached as error:
+            _stop(made, drafts, str(error))
+            break
+        made.rounds += 1
+        still = 0 if _progress(made) > before else still + 1
+    _reject_surplus(made)
     return made
 
 
-def _next(made: Generated, queue: Iterator[Unit]) -> list[Draft]:
+def _make(made: Generated, batch: Sequence[Draft], writer: QueryWriter, checks: Checks) -> None:
+    """Write the drafts of a batch, check them, and add them to the result."""
+    plan = made.plan
+    for place, draft in enumerate(batch, start=len(made.drafts)):
+        draft.turns = plan.turns
+        draft.style = plan.styles[place % len(plan.styles)] if plan.styles else ""
+    STRATEGIES[plan.strategy].write(batch, writer)
+    reject_repeats([*made.drafts, *batch])
+    _label(_live(batch), checks.labeller, writer.services)
+    _rate(_live(batch), checks.critics, plan, writer.services)
+    for check in checks.further:
+        check(_live(batch))
+    made.drafts.extend(batch)
+
+
+def _stop(made: Generated, drafts: Sequence[Draft], why: str) -> None:
+    """Add the drafts of unfinished batches, which are rejected as not reached."""
+    made.partial = why
+    finished = set(map(id, made.drafts))
+    for draft in drafts:
+        if id(draft) not in finished:
+            draft.reason = draft.reason or NOT_REACHED
+            made.drafts.append(draft)
+
+
+def _live(drafts: Sequence[Draft]) -> list[Draft]:
+    return [draft for draft in drafts if not draft.reason]
+
+
+def _queues(made: Generated, topics: Mapping[str, int] | None) -> dict[str, Iterator[Unit]]:
+    """Return label -> the units of its queries; labels with one kind of units share them."""
+    plan, whole = made.plan, STRATEGIES[made.plan.strategy]
+    shared: dict[Callable[..., list[Unit]], Iterator[Unit]] = {}
+    found = {}
+    for label in plan.wanted:
+        part = whole.part(label)
+        if part.all_units not in shared:
+            units = part.units(made.passages.passages, plan.seed)
+            units = in_turn(units, topics) if topics else units
+            shared[part.all_units] = iter([u for _ in range(plan.per_passage) for u in units])
+        found[label] = shared[part.all_units]
+    return found
+
+
+def _progress(made: Generated) -> int:
+    """Return a number that grows with each kept query that was missing."""
+    kept = Counter(draft.obtained_label for draft in made.kept)
+    met = sum(min(kept[label], wanted) for label, wanted in made.plan.wanted.items())
+    return met + min(kept.total(), made.plan.count)
+
+
+def _next(made: Generated, queues: Mapping[str, Iterator[Unit]]) -> list[Draft]:
     """Return a draft per missing query, as long as there are units."""
     kept = Counter(draft.obtained_label for draft in made.kept)
+    wanted = made.plan.wanted
+    missing = {label: max(count - kept[label], 0) for label, count in wanted.items()}
+    drafts = _drafts(made, missing, queues)
+    # The other labels make up for those without units.
+    surplus = kept.total() - sum(min(kept[label], count) for label, count in wanted.items())
+    left = max(sum(missing.values()) - len(drafts) - surplus, 0)
+    for label in (label for label, count in wanted.items() if count):
+        more = _drafts(made, {label: left}, queues)
+        drafts, left = drafts + more, left - len(more)
+    return drafts
+
+
+def _drafts(
+    made: Generated, counts: Mapping[str, int], queues: Mapping[str, Iterator[Unit]]
+) -> list[Draft]:
     return [
         Draft(made.plan.strategy, label, unit)
-        for label, wanted in made.plan.wanted.items()
-        for unit in islice(queue, max(wanted - kept[label], 0))
+        for label, count in counts.items()
+        for unit in islice(queues[label], count)
     ]
 
 
-def _reject_repeats(drafts: Sequence[Draft]) -> None:
-    """Reject questions that nearly or exactly repeat the question of an earlier draft."""
-    live = [d for d in drafts if not d.reason and d.question]
-    first: dict[str, Draft] = {}
-    for draft in live:
-        before = first.setdefault(" ".join(pieces(squeezed(draft.question))), draft)
-        if before is not draft:
-            draft.reason = f"repeats the question of {before.item_id}"
-    pairs = near_pairs(character_shingles(d.question for d in live), _SAME_QUESTION)
-    for pair in sorted(pairs, key=lambda p: p.second):
-        one, other = live[pair.first], live[pair.second]
-        digits = [[c for c in d.question if c.isdigit()] for d in (one, other)]
-        if not (one.reason or other.reason) and digits[0] == digits[1]:
-            other.reason = f"nearly repeats the question of {one.item_id}"
+def _reject_surplus(made: Generated) -> None:
+    """Reject the last queries of labels that have too many, down to the planned number in all."""
+    kept, wanted = made.kept, made.plan.wanted
+    counts, surplus = Counter(d.obtained_label for d in kept), len(kept) - made.plan.count
+    for draft in reversed(kept):
+        label = draft.obtained_label
+        if surplus > 0 and counts[label] > wanted.get(label, 0):
+            draft.reason = f"{SURPLUS}: {wanted.get(label, 0)} are asked for"
+            counts[label] -= 1
+            surplus -= 1
 
 
 def _item(draft: Draft) -> Item:
@@ -263,6 +367,8 @@ def _label(drafts: Sequence[Draft], labeller: VerdictJudge | None, services: Ser
             draft.labels["labeller"] = verdict.label
         else:
             draft.obtained_label = verdict.label
+        if draft.asked_label in _NOT_OF_THE_TAXONOMY:
+            continue
         if (verdict.label == _UNANSWERABLE) != (draft.asked_label == _UNANSWERABLE):
             draft.reason = f"label: the labeller calls it {verdict.label}"
 

@@ -32,7 +32,7 @@ def linked(passages: Sequence[Passage]) -> list[tuple[Passage, Passage, str]]:
     """
     holders: dict[str, list[int]] = {}
     for place, passage in enumerate(passages):
-        for name in dict.fromkeys(_names(passage.full_text)):
+        for name in dict.fromkeys(names(passage.full_text)):
             holders.setdefault(name, []).append(place)
     found: dict[tuple[int, int], str] = {}
     for name, places in holders.items():
@@ -44,7 +44,8 @@ def linked(passages: Sequence[Passage]) -> list[tuple[Passage, Passage, str]]:
     return [(passages[a], passages[b], name) for (a, b), name in sorted(found.items())]
 
 
-def _names(text: str) -> Iterable[str]:
+def names(text: str) -> Iterable[str]:
+    """Yield the names in a text: runs of capitalised words."""
     for match in _NAME.finditer(text):
         words = match.group().split()
         starts = bool(_SENTENCE_START.search(text[: match.start()]))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from pydantic import ConfigDict
 
 from ragstone.building.few_shot import EXAMPLES, REPLY, Example
+from ragstone.building.multi_hop_links import names
 from ragstone.core.own_files import read_model
 from ragstone.core.prompts import Template
 from ragstone.errors import ConfigError
@@ -88,6 +90,28 @@ class Prompts:
         "Write one question that can only be answered by reading both, and its short answer. "
         f"{_ASKED} {_PAIR}"
     )
+    comparison: str = (
+        "First passage:\n{first}\n\nSecond passage:\n{second}\n\nBoth passages speak of {link}. "
+        "Write one question that compares something of the first passage with something of the "
+        f"second, naming both, and its short answer. {_ASKED} {_PAIR}"
+    )
+    false_premise: str = (
+        "Passage:\n{passage}\n\nWrite one question that takes something for granted that is false "
+        "according to this passage. The answer corrects it in one short sentence with what the "
+        f"passage states. {_ASKED} {_PAIR}"
+    )
+    underspecified: str = (
+        "Question: {question}\nAnswer: {answer}\n\nShorten the question so that it could mean many "
+        "things: leave out every name and date that makes clear what is meant, and add no word. "
+        'Begin the line with "- " and write nothing else.'
+    )
+    follow_up: str = (
+        "Passage:\n{passage}\n\nConversation:\n{history}\n\nWrite the next question of the user, "
+        "which the passage answers and which is only clear after the conversation, because it says "
+        "`it`, `they` or `there` for what was named before; the same question in words that are "
+        "clear alone; and the short answer. Do not mention the passage. Reply with one JSON object "
+        'and nothing else: {{"question": "...", "rewrite": "...", "answer": "..."}}'
+    )
     examples: Mapping[str, Example] = field(default_factory=lambda: EXAMPLES)
     """Name of a prompt, or name/label -> an example that precedes the prompt as an earlier turn."""
 
@@ -109,6 +133,15 @@ class Prompts:
                     f"prompts: the example {key!r} has {', '.join(sorted(values))}; it must have "
                     f"the prompt's variables and a reply: {', '.join(sorted(needed))}"
                 )
+
+    @cached_property
+    def example_names(self) -> tuple[str, ...]:
+        """The names in the examples, which belong in no query; none if not in English."""
+        if self.language != ENGLISH:
+            return ()  # A capital may be no sign of a name.
+        texts = [text for example in self.examples.values() for text in example.values()]
+        lines = [line.removeprefix("- ") for text in texts for line in text.splitlines()]
+        return tuple(dict.fromkeys(name for line in lines for name in names(line)))
 
     def render(self, name: str, **values: str) -> str:
         """Return a prompt with its variables filled in."""

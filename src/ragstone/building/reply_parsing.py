@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import orjson
@@ -158,6 +158,34 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
     return checked_question(_bare(question), prompt), checked_answer(_bare(answer), prompt)
 
 
+def read_turn(reply: str, prompt: str) -> tuple[str, str, str]:
+    """Return question, self-contained form and answer of a reply with one JSON object.
+
+    Raises:
+        Rejected: there is no such object, or one of the texts is rejected.
+
+    >>> read_turn('{"question": "And when?", "rewrite": "When did it open?", "answer": "1712"}', "")
+    ('And when?', 'When did it open?', '1712')
+    """
+    question, answer = read_pair(reply, prompt)
+    found = _last_object(plain(reply)) or {}
+    if not isinstance(rewrite := found.get("rewrite"), str):
+        raise Rejected("the reply has no self-contained question")
+    return question, checked_question(_bare(rewrite), prompt), answer
+
+
+def check_no_example(text: str, names: Iterable[str], passages: Sequence[str]) -> None:
+    """Raise `Rejected` if a text has a name of the prompt's example that no passage has.
+
+    >>> check_no_example("Who was Ann Hale?", ["Ann Hale"], ["Ann Hale built the mill."])
+    """
+    for name in names:
+        # Written otherwise, a name may be any word: a deal is not the town of Deal.
+        whole = re.compile(rf"\b{re.escape(name)}\b")
+        if whole.search(text) and not any(whole.search(passage) for passage in passages):
+            raise Rejected(f"it has a name of the prompt's example: {name}")
+
+
 def checked_answer(answer: str, prompt: str) -> str:
     """Return an answer; raise `Rejected` if it is empty, a refusal or a repetition."""
     _check_text("answer", answer, prompt)
@@ -196,7 +224,7 @@ def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
     share = len(wanted & present) / len(wanted) if wanted else 1.0
     if share < least:
         raise Rejected(
-            f"{share:.0%} of the answer's words are in the passage, less than {least:.0%}"
+            f"less than {least:.0%} of the answer's words are in the passage: {share:.0%}"
         )
 
 

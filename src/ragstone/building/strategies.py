@@ -1,4 +1,4 @@
-"""Strategies of writing queries: single prompt, statements, evolution, adversarial, multi-hop.
+"""Strategies of writing queries: how each kind of query is written, and all kinds together.
 
 Statement extraction is that of Know Your RAG (2024), section 6: first the answer, a statement of
 the passage, and then the question, from the statement alone.
@@ -9,18 +9,24 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.multi_hop_links import linked
+from ragstone.building.pairs import GROUNDED, check_both_needed, take_pair
+from ragstone.building.question_kinds import (
+    write_comparison,
+    write_false_premise,
+    write_multi_turn,
+    write_underspecified,
+)
 from ragstone.building.reply_parsing import (
     Rejected,
     check_grounded,
     check_not_given,
     checked_answer,
     read_line,
-    read_pair,
     read_question,
     read_statements,
 )
@@ -29,7 +35,6 @@ from ragstone.types import Passage
 
 Unit = tuple[Passage, ...]
 """The passages of one query."""
-_GROUNDED: Final = 0.5
 _SPAN_WORDS: Final = 8
 
 
@@ -46,6 +51,14 @@ class Strategy:
     write: Callable[[Sequence[Draft], QueryWriter], None]
     """Writes the drafts' questions and answers, or the reasons why there are none."""
     all_units: Callable[[Sequence[Passage]], list[Unit]] = _single_passages
+    steps: int = 1
+    """Most calls that write one query; a conversation has one per turn."""
+    parts: Mapping[str, Strategy] = field(default_factory=dict)
+    """Label -> the strategy that writes its queries, if it is another one."""
+
+    def part(self, label: str) -> Strategy:
+        """Return the strategy that writes the queries of a label."""
+        return self.parts.get(label, self)
 
     def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
         """Return the passages of each query, in random order."""
@@ -57,16 +70,9 @@ def _asked_for(drafts: Sequence[Draft], label: str) -> list[Draft]:
     return [draft for draft in drafts if draft.asked_label == label]
 
 
-def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
-    draft.question, draft.answer = read_pair(reply, prompt)
-    check_not_given(draft.question, draft.answer)
-    if draft.asked_label != "reasoning":
-        check_grounded(draft.answer, [p.full_text for p in draft.passages], _GROUNDED)
-
-
 def _write_pairs(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write question and answer by one prompt, as in cookbooks."""
-    writer.step("single", drafts, _take_pair, lambda draft: draft.asked_label)
+    writer.step("single", drafts, take_pair, lambda draft: draft.asked_label)
 
 
 def _write_statements(drafts: Sequence[Draft], writer: QueryWriter) -> None:
@@ -89,7 +95,7 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
         if pieces(statement) == title:
             continue
         try:
-            check_grounded(statement, [draft.passages[0].full_text, draft.theme], _GROUNDED)
+            check_grounded(statement, [draft.passages[0].full_text, draft.theme], GROUNDED)
         except Rejected as error:
             problem = str(error)
         else:
@@ -132,13 +138,13 @@ def _write_evolution(drafts: Sequence[Draft], writer: QueryWriter) -> None:
 
 
 def _write_simple(drafts: Sequence[Draft], writer: QueryWriter) -> None:
-    writer.step("single", drafts, _take_pair, lambda _: "fact_single")
+    writer.step("single", drafts, take_pair, lambda _: "fact_single")
 
 
 def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
     simple = draft.question
     draft.labels["evolved_from"] = simple
-    _take_pair(draft, reply, prompt)
+    take_pair(draft, reply, prompt)
     if draft.question.lower() == simple.lower():
         raise Rejected("the question is still the simple one")
 
@@ -198,21 +204,44 @@ def _write_multi_hop(drafts: Sequence[Draft], writer: QueryWriter) -> None:
 
 
 def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
-    _take_pair(draft, reply, prompt)
-    used = set(pieces(f"{draft.question} {draft.answer}".replace(draft.labels["link"], "")))
-    words = [set(pieces(passage.full_text)) for passage in draft.passages]
-    for passage, own, other in zip(draft.passages, words, words[::-1], strict=True):
-        if not used & (own - other):
-            raise Rejected(
-                f"nothing in it is from {passage.passage_id} alone: one passage is enough"
-            )
+    take_pair(draft, reply, prompt)
+    check_both_needed(draft, f"{draft.question} {draft.answer}")
+
+
+def _write_mixed(drafts: Sequence[Draft], writer: QueryWriter) -> None:
+    """Let the strategy of each label write its drafts."""
+    for label in dict.fromkeys(draft.asked_label for draft in drafts):
+        STRATEGIES["mixed"].part(label).write(_asked_for(drafts, label), writer)
 
 
 _STATED: Final = ("fact_single", "summary", "reasoning")
-STRATEGIES: Final[Mapping[str, Strategy]] = {
-    "statements": Strategy(_STATED, _write_statements),
+_ONE_KIND: Final[Mapping[str, Strategy]] = {
+    "statements": Strategy(_STATED, _write_statements, steps=4),
     "single": Strategy(_STATED, _write_pairs),
-    "evolution": Strategy(("reasoning", "fact_single"), _write_evolution),
-    "adversarial": Strategy(("unanswerable", "counterfactual"), _write_adversarial),
+    "evolution": Strategy(("reasoning", "fact_single"), _write_evolution, steps=2),
+    "adversarial": Strategy(("unanswerable", "counterfactual"), _write_adversarial, steps=2),
     "multi-hop": Strategy(("multi_hop",), _write_multi_hop, _linked_pairs),
+    "comparison": Strategy(("comparison",), write_comparison, _linked_pairs),
+    "false-premise": Strategy(("false_premise",), write_false_premise),
+    "underspecified": Strategy(("underspecified",), write_underspecified, steps=2),
+    "multi-turn": Strategy(("multi_turn",), write_multi_turn),
+}
+_MIXED: Final = (
+    "statements",
+    "comparison",
+    "multi-hop",
+    "adversarial",
+    "false-premise",
+    "underspecified",
+    "multi-turn",
+)
+_PARTS: Final = {
+    label: _ONE_KIND[name]
+    for name in _MIXED
+    for label in _ONE_KIND[name].labels
+    if label != "counterfactual"  # It changes the corpus.
+}
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    **_ONE_KIND,
+    "mixed": Strategy(tuple(_PARTS), _write_mixed, parts=_PARTS),
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from ragstone.cli.build_mirage import mirage_command
+from ragstone.cli.build_testset import testset_command
 
 
-@click.group("build", commands=[mirage_command])
+@click.group("build", commands=[mirage_command, testset_command])
 def command() -> None:
     """Build benchmarks from documents, or from sets of questions and answers.
 
@@ -17,5 +18,6 @@ def command() -> None:
 
     \b
     Examples:
+      ragstone build testset docs/ my-test-set --count 60 --model "chat(model=a)"
       ragstone build mirage my-mirage --qa qa.jsonl --corpus articles --judge "chat(model=a)"
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
 
-def _pairs(
+def named_numbers(
     _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
     """Return name -> number from `name=number` parts, comma-separated or in several options."""
@@ -37,7 +37,7 @@ threshold_option: Final = click.option(
     "--threshold",
     "thresholds",
     multiple=True,
-    callback=_pairs,
+    callback=named_numbers,
     help="Minimum ratings (1 to 5) of a kept query, such as stand_alone=3,findable=4.",
 )
 
@@ -51,7 +51,7 @@ threshold_option: Final = click.option(
     "--label-mix",
     "mix",
     multiple=True,
-    callback=_pairs,
+    callback=named_numbers,
     help="Shares of the labels, such as fact_single=2,summary=1 (default: equal shares).",
 )
 @cli.model_option
@@ -71,8 +71,9 @@ threshold_option: Final = click.option(
 @click.option("--per-passage", default=1, help="Maximum queries per passage.")
 @click.option(
     "--rounds",
-    default=limits.GENERATION_ROUNDS,
-    help="Maximum number of rounds; each replaces the queries that the previous one rejected.",
+    type=cli.POSITIVE,
+    help="Maximum number of rounds; each replaces the queries that the previous one rejected "
+    "(default: until three in a row keep no further query).",
 )
 @click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply.")
 @cli.json_option
@@ -90,6 +91,9 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
       evolution    a simple question made harder, or more specific
       adversarial  near misses without an answer; passages with a changed fact
       multi-hop    questions that need two passages which share a rare name
+      comparison   questions that compare things of two such passages
+      false-premise, underspecified, multi-turn   as their names
+      mixed        all kinds, as `ragstone build testset`
 
     \b
     Examples:
@@ -116,7 +120,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     from dataclasses import fields, replace
 
     from ragstone.building.draft import QueryWriter
-    from ragstone.building.generate import GenerationPlan, generate
+    from ragstone.building.generate import Checks, GenerationPlan, generate
     from ragstone.building.labels import Labeller
     from ragstone.building.prompts import load_prompts
     from ragstone.components.judges.critiques import Critiques
@@ -141,7 +145,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
     with open_services(target) as services:
         writer = QueryWriter(model, services, prompts, options["max_tokens"])
-        return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
+        return generate(corpus, plan, writer, Checks(labeller, critics)), corpus
 
 
 def _sampled(corpus: Corpus, size: int | None, seed: int) -> Corpus:

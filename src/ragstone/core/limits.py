@@ -309,7 +309,12 @@ MAX_QUESTION_WORDS: Final = 60  # A longer question is a retelling of the passag
 MAX_GOLD_PASSAGES: Final = 3
 """Gold passages in a prompt that labels or rates a query; they must fit into the context."""
 GENERATION_ROUNDS: Final = 3
-"""Rounds that try to replace rejected queries; each costs as much as the first."""
+"""Rounds in a row without a further query, after which no more are made."""
+GENERATION_BATCH: Final = 10
+"""Queries that are written and checked together: what a spent budget can leave unfinished."""
+LANGUAGE_SAMPLE: Final = 200  # Passages whose language decides that of the queries.
+MAX_TURNS: Final = 8  # A longer conversation drifts away from its passage.
+TOPICS: Final = 50  # Most groups of passages whose coverage is reported.
 BUILD_BATCH: Final = 50
 """Items that pass all calling steps together: what a spent budget can leave unfinished."""
 WRITER_TOKENS: Final = 300

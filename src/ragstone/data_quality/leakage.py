@@ -126,7 +126,7 @@ def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]
         if hit:
             answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
             answered.append((query.query_id, f"{query.query_id}: {answer!r} in {hit}"))
-        elif covering := _covering(query.rewrite or query.text, texts):
+        elif covering := covering_passage(query.rewrite or query.text, texts):
             text = shown(query.text, limits.EXAMPLE_QUERY_CHARACTERS)
             covered.append((query.query_id, f"{query.query_id}: {text} ({covering})"))
     yield from report(
@@ -147,8 +147,8 @@ def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]
     )
 
 
-def _covering(text: str, passages: dict[str, str]) -> str:
-    """Return the id of the first passage with all content words, or ""."""
+def covering_passage(text: str, passages: dict[str, str]) -> str:
+    """Return the id of the first passage with all content words of a text, or ""."""
     wanted = content_words(text)
     if len(wanted) < _LEAST_WORDS:
         return ""
