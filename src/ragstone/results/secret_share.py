@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.core.tables import TextTable
-from ragstone.statistics.failures import summarise_scores
-from ragstone.statistics.independent import independent_difference
-from ragstone.statistics.summary import Summary, clusters_of
+from ragstone.results.two_groups import GroupRow, group_rows, group_table
 
 if TYPE_CHECKING:
+    from ragstone.core.tables import TextTable
     from ragstone.results.reader import StoredResults
-    from ragstone.types import Score
+    from ragstone.statistics.summary import Summary
 
-_LEVEL: Final = 0.95
-_NOTE: Final = (
-    "The intervals of a metric hold together at 95 % (Bonferroni). Difference: secret minus open, "
-    "of different queries."
-)
+_NAMES: Final = ("open", "secret")
 
 
 @dataclass(frozen=True, slots=True)
-class ShareRow:
+class ShareRow(GroupRow):
     """One metric of a system under a setting, over the open and over the secret queries."""
 
-    system: str
-    setting: str
-    """Empty for ranking metrics."""
-    metric: str
-    open: Summary
-    secret: Summary
-    difference: float | None
-    """The mean of the secret queries minus that of the open ones."""
-    interval: tuple[float, float] | None
-    worse: bool | None
-    """Whether the secret queries are worse; None if they are not shown to differ."""
+    @property
+    def open(self) -> Summary:
+        """The open queries."""
+        return self.first
+
+    @property
+    def secret(self) -> Summary:
+        """The secret queries."""
+        return self.second
 
 
 def share_rows(
@@ -45,48 +35,14 @@ def share_rows(
 ) -> list[ShareRow]:
     """Return a row per cell of revealed results; [] if the secret queries are not revealed.
 
-    The level of the intervals is corrected for the number of rows of the metric.
-
-    Args:
-        results: the results.
-        system: only this one.
-        setting: only this one, and the rankings.
+    `system` and `setting` choose cells as in `group_rows`.
     """
     if not results.reveal or not results.secret_queries:
         return []
-    cells = [
-        (rows.system, rows.setting, metric, scores)
-        for rows in (*results.trials, *results.rankings)
-        for metric, scores in rows.scores.items()
-        if system in (None, rows.system) and (setting is None or rows.setting in ("", setting))
-    ]
-    family = Counter(metric for _, _, metric, _ in cells)
-    return [_row(results, cell, 1 - (1 - _LEVEL) / family[cell[2]]) for cell in cells]
-
-
-def _row(
-    results: StoredResults, cell: tuple[str, str, str, Mapping[str, Score]], confidence: float
-) -> ShareRow:
-    system, setting, metric, scores = cell
-    scale = results.record.scale(metric)
-
-    def summary(*, secret: bool) -> Summary:
-        ids = [q for q in scores if (q in results.secret_queries) is secret]
-        return summarise_scores(
-            [scores[q].value for q in ids],
-            [scores[q].status for q in ids],
-            scale,
-            clusters=clusters_of(ids, results.clusters),
-            confidence=confidence,
-        )
-
-    sides = summary(secret=False), summary(secret=True)
-    difference, interval = independent_difference(*sides)
-    differs = interval is not None and not interval[0] <= 0 <= interval[1]
-    lower = scale.direction == "lower"
-    worse = (difference or 0.0) < 0 if not lower else (difference or 0.0) > 0
-    known = differs and scale.direction != "neutral"
-    return ShareRow(system, setting, metric, *sides, difference, interval, worse if known else None)
+    secret = results.secret_queries
+    found = group_rows(results, results.all_queries.keys() - secret, secret, system, setting)
+    names = [field.name for field in fields(GroupRow)]
+    return [ShareRow(*(getattr(row, name) for name in names)) for row in found]
 
 
 def share_sentence(results: StoredResults, rows: list[ShareRow] | None = None) -> str:
@@ -104,10 +60,7 @@ def share_sentence(results: StoredResults, rows: list[ShareRow] | None = None) -
     worse = [row for row in differing if row.worse]
     if not differing:
         return f"The secret share is not shown to differ ({metric})."
-    found = "; ".join(
-        f"{row.system}{f' under {row.setting}' if row.setting else ''} {row.difference:+.3f}"
-        for row in worse or differing
-    )
+    found = "; ".join(f"{row.place} {row.difference:+.3f}" for row in worse or differing)
     if worse:
         return (
             f"The secret share is worse in {metric}: {found}. The system may be tuned to the open "
@@ -127,33 +80,10 @@ def share_document(
     if document is None or not rows:
         return document
     sentence = share_sentence(results, rows)
-    return {**document, "rows": [asdict(row) for row in rows], "sentence": sentence}
+    return {**document, "rows": [row.document(*_NAMES) for row in rows], "sentence": sentence}
 
 
 def share_table(results: StoredResults, rows: list[ShareRow]) -> TextTable:
     """Return the rows as a table, with the sentence below."""
-    head = ("system", "setting", "metric", "open", "n open", "secret", "n secret", "difference")
-    lines = [
-        (
-            *(row.system, row.setting or "retrieval", row.metric),
-            *_side(row.open),
-            *_side(row.secret),
-            _gap(row),
-        )
-        for row in rows
-    ]
     title = "Open and secret queries (mean [interval])"
-    return TextTable(head, lines, title, below=[share_sentence(results, rows), _NOTE])
-
-
-def _side(one: Summary) -> Iterator[str]:
-    ends = "" if one.interval is None else f" [{one.interval[0]:.3f}, {one.interval[1]:.3f}]"
-    yield "-" if one.mean is None else f"{one.mean:.3f}{ends}"
-    yield f"{one.n:,}" + (f" ({one.failed:,} failed)" if one.failed else "")
-
-
-def _gap(row: ShareRow) -> str:
-    if row.difference is None:
-        return "-"
-    ends = "" if row.interval is None else f" [{row.interval[0]:+.3f}, {row.interval[1]:+.3f}]"
-    return f"{row.difference:+.3f}{ends}"
+    return group_table([*rows], _NAMES, title, share_sentence(results, rows))
