@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from tests.conftest import SharedData
 
 from ragstone.building.passages import is_table_or_code, usable
 from ragstone.data.load import load_dataset
-from tests.conftest import SharedData
 
 THAI = (
     "กรุงเทพมหานครเป็นเมืองหลวงของประเทศไทย ก่อตั้งเมื่อ พ.ศ. 2325 "
     "มีประชากรประมาณ 5,494,932 คน ในปี พ.ศ. 2565 และเป็นเมืองที่ใหญ่ที่สุด"
 )
-CHINESE = "该镇在1850年有3200人。十年之后有4100人，到1900年又有6000人居住在这里。"
+CHINESE = "该镇在1850年有3200人。十年之后有4100人。到1900年又有6000人居住在这里。"
 
 
 @pytest.mark.parametrize("text", [THAI, CHINESE])
