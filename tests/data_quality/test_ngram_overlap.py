@@ -20,7 +20,7 @@ def found(*texts: str, size: int = 13) -> dict[str, tuple[int, int, float | None
     for number, text in enumerate(texts, 1):
         search.read(f"web.txt:{number}", text)
     return {
-        one.query_id: (one.ngrams, one.found, one.share, one.with_answer, one.place)
+        one.query_id: (one.query_ngrams, one.query_found, one.share, one.with_answer, one.place)
         for one in search.overlaps()
     }
 
@@ -43,6 +43,15 @@ def test_a_part_of_a_query_counts_by_its_words() -> None:
     part = " ".join(LONG.split()[:13])
     assert found(part)["long"] == (4, 1, 13 / 16, False, "web.txt:1")
     assert found(" ".join(LONG.split()[:12]))["long"][1] == 0
+
+
+def test_long_answers_have_ngrams_of_their_own() -> None:
+    """A query without overlap may have an answer that the corpus contains."""
+    answer = "She built it of oak in the spring after the great flood"
+    search = OverlapSearch([Query("q", "Who built the bridge?", (answer,))])
+    search.read("a", f"Ann Hale came. {answer}.")
+    (one,) = search.overlaps()
+    assert (one.query_ngrams, one.answer_ngrams, one.answer_found) == (0, 1, 1)
 
 
 def test_the_answer_must_be_near() -> None:

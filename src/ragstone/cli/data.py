@@ -12,6 +12,7 @@ import click
 
 from ragstone.cli.data_agreement import agreement_command
 from ragstone.cli.data_chunk import chunk_command
+from ragstone.cli.data_contamination import contamination_command
 from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import compare_generated_command, generate_command
 from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
@@ -38,6 +39,7 @@ SEVERITY: Final = ("error", "warning", "note")
         agreement_command,
         ratings_command,
         suitability_command,
+        contamination_command,
         critique_command,
         generate_command,
         compare_generated_command,

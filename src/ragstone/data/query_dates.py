@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DATE_LABELS: Final = (
     *("date", "created", "created_at", "published", "published_at", "publication_date"),
-    *("date_published", "updated", "updated_at", "last_modified", "modified", "timestamp", "year"),
+    *("date_published", "updated", "updated_at", "last_modified", "modified", "timestamp"),
 )
 """Labels that have a date, the first that is present counts."""
 UNDATED: Final = "neither the query nor a gold passage has a date"

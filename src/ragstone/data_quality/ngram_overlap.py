@@ -48,10 +48,13 @@ class Overlap:
     """What one query has in common with a corpus."""
 
     query_id: str
-    ngrams: int
-    """N-grams of the query and of its answers; 0 if all are shorter than the shortest n-gram."""
-    found: int
+    query_ngrams: int
+    """N-grams of the query; 0 if it is shorter than the shortest n-gram."""
+    query_found: int
     """Those that the corpus contains."""
+    answer_ngrams: int
+    """N-grams of the gold answers; short answers have none."""
+    answer_found: int
     share: float | None
     """Share of the words that are in one of the n-grams found; None without n-grams."""
     with_answer: bool
@@ -63,6 +66,7 @@ class Overlap:
 @dataclass
 class _Text:
     query: int
+    is_answer: bool
     ids: Ids
     size: int
     """Words of its n-grams."""
@@ -102,8 +106,11 @@ class OverlapSearch:
         for place, query in enumerate(self.queries):
             texts = [self._numbered(text) for text in (query.text, *query.gold_answers)]
             self._answers.append([ids for ids in texts[1:] if len(ids)])
-            long = [ids for ids in texts if len(ids) >= least]
-            self._texts += [_Text(place, ids, min(self.size, len(ids))) for ids in long]
+            self._texts += [
+                _Text(place, number > 0, ids, min(self.size, len(ids)))
+                for number, ids in enumerate(texts)
+                if len(ids) >= least
+            ]
 
     def _numbered(self, text: str) -> Ids:
         numbers = self._vocabulary
@@ -146,9 +153,7 @@ class OverlapSearch:
         text.found.add(offset)
         self._places.setdefault(text.query, place)
         near = ids[max(0, at - _NEAR) : at + text.size + _NEAR]
-        if text.query not in self._answered and any(
-            _contains(near, answer) for answer in self._answers[text.query]
-        ):
+        if any(_contains(near, answer) for answer in self._answers[text.query]):
             self._answered.add(text.query)
 
     def overlaps(self) -> list[Overlap]:
@@ -159,8 +164,8 @@ class OverlapSearch:
         return [
             Overlap(
                 query.query_id,
-                sum(text.ngrams for text in held[place]),
-                sum(len(text.found) for text in held[place]),
+                *_counts(text for text in held[place] if not text.is_answer),
+                *_counts(text for text in held[place] if text.is_answer),
                 _share(held[place]),
                 place in self._answered,
                 self._places.get(place, ""),
@@ -182,6 +187,12 @@ def _hashes(ids: Ids, size: int) -> Ids:
 def _contains(ids: Ids, wanted: Ids) -> bool:
     starts = np.flatnonzero(ids[: len(ids) - len(wanted) + 1] == wanted[0]).tolist()
     return any(np.array_equal(ids[at : at + len(wanted)], wanted) for at in starts)
+
+
+def _counts(texts: Iterable[_Text]) -> tuple[int, int]:
+    """Return the number of n-grams, and of those that were found."""
+    counts = [(text.ngrams, len(text.found)) for text in texts]
+    return sum(all_of for all_of, _ in counts), sum(found for _, found in counts)
 
 
 def _share(texts: Iterable[_Text]) -> float | None:
