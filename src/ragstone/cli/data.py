@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli.data_agreement import agreement_command
+from ragstone.cli.data_card import card_command
 from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_contamination import contamination_command
 from ragstone.cli.data_critique import critique_command
@@ -33,6 +34,7 @@ SEVERITY: Final = ("error", "warning", "note")
     former={"labels": "label-stats", "generated": "compare-generated", "worth": "suitability"},
     commands=[
         list_command,
+        card_command,
         chunk_command,
         label_command,
         label_stats_command,
@@ -61,6 +63,8 @@ def command() -> None:
       ragstone data label-stats sample my-set       shares of each label, side by side
       ragstone data generate my-set my-test-set     queries written by a model
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's format into Ragstone's own layout
+      ragstone data card my-set --licence CC-BY-4.0 README.md and croissant.json to publish it
+      ragstone data contamination my-set --after 2024-06   what models may know of it
       ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels
     """
 
