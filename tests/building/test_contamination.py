@@ -10,6 +10,7 @@ from ragstone.building.contamination import Contamination, answerable
 from ragstone.data.dataset import Dataset
 from ragstone.data.query_dates import query_dates
 from ragstone.data_quality.ngram_overlap import OverlapSearch
+from ragstone.experiment.clusters import cluster_of
 
 COUNT = 20
 DATA = Dataset.from_records(
@@ -32,7 +33,9 @@ KNOWN = {
 
 def found(**changes: object) -> Contamination:
     """Return the contamination of the data set, with some parts changed."""
+    clusters = {query.query_id: query.query_id for query in DATA.queries}
     values = {"known": KNOWN, "overlaps": None, "words": 0, "dates": None, "days": {}, **changes}
+    values["clusters"] = clusters
     return Contamination(DATA, **values)  # type: ignore[arg-type]
 
 
@@ -91,7 +94,9 @@ def test_a_cluster_on_both_sides_is_left_out() -> None:
         ]
     )
     known = {"a": {query.query_id: True for query in data.queries}}
-    made = Contamination(data, known, None, 0, query_dates(data), {"a": date(2022, 1, 1)})
+    clusters = {query.query_id: cluster_of(data, query) for query in data.queries}
+    days = {"a": date(2022, 1, 1)}
+    made = Contamination(data, known, None, 0, query_dates(data), days, clusters)
     side = made.sides["a"]
     assert side.before is not None
     assert side.after is not None

@@ -142,9 +142,7 @@ def _made(facts: CardFacts) -> Iterator[str]:
 
 def _built(built: Mapping[str, Any]) -> Iterator[str]:
     recipe = built.get("recipe") or {}
-    yield f"`ragstone build {recipe.get('command', '')}` made it in these steps:".replace(
-        " `", " `"
-    )
+    yield f"`ragstone build {recipe.get('command', UNKNOWN)}` made it in these steps:"
     if built.get("partial"):
         yield f"The build is partial: {built['partial']}."
     steps = [

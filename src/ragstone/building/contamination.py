@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.right_answers import reading_task, right_answers
-from ragstone.experiment.clusters import cluster_of
 from ragstone.statistics.failures import Scale, summarise_scores
 from ragstone.statistics.independent import independent_difference
 from ragstone.statistics.summary import Summary, clusters_of
@@ -22,7 +20,7 @@ from ragstone.statistics.summary import Summary, clusters_of
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.data.query_dates import QueryDates
-    from ragstone.data_quality.ngram_overlap import Overlap
+    from ragstone.data_quality.ngram_overlap import QueryOverlap
     from ragstone.protocols import Generator, Services
     from ragstone.types import Query
 
@@ -74,14 +72,16 @@ class Contamination:
         words: words of that corpus.
         dates: the dates of the queries; None if none are needed.
         days: model -> its knowledge cut-off, and "" -> the date of `--after`.
+        clusters: query id -> its conversation or document.
     """
 
     dataset: Dataset
     known: Mapping[str, Known]
-    overlaps: Sequence[Overlap] | None
+    overlaps: Sequence[QueryOverlap] | None
     words: int
     dates: QueryDates | None
     days: Mapping[str, date]
+    clusters: Mapping[str, str]
 
     @property
     def shares(self) -> dict[str, Summary]:
@@ -124,7 +124,7 @@ class Contamination:
         found = Sides(day, len(after) - count, count, len(self.dataset.queries) - len(after))
         if model not in self.known:
             return found
-        known, clusters = self.known[model], self._clusters
+        known, clusters = self.known[model], self.clusters
         new = {clusters[q] for q in after if after[q]}
         mixed = new & {clusters[q] for q in after if not after[q]}
         kept = [q for q in known if q in after and clusters[q] not in mixed]
@@ -140,12 +140,8 @@ class Contamination:
             [None if values[q] is None else float(values[q] or 0) for q in ids],
             ["failed" if values[q] is None else "scored" for q in ids],
             _SCALE,
-            clusters=clusters_of(ids, self._clusters),
+            clusters=clusters_of(ids, self.clusters),
         )
-
-    @cached_property
-    def _clusters(self) -> dict[str, str]:
-        return {query.query_id: cluster_of(self.dataset, query) for query in self.dataset.queries}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield what is known about each query, as plain data."""

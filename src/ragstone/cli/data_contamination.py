@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ragstone.building.contamination import Contamination, Known, Sides
     from ragstone.data.dataset import Dataset
-    from ragstone.data_quality.ngram_overlap import Overlap
+    from ragstone.data_quality.ngram_overlap import QueryOverlap
     from ragstone.protocols import Generator
     from ragstone.statistics.summary import Summary
 
@@ -107,6 +107,7 @@ def contamination_command(
     from ragstone.data.load import load_dataset
     from ragstone.data.query_dates import query_dates
     from ragstone.data.readers.text_blocks import text_files
+    from ragstone.experiment.clusters import cluster_of
 
     days = _days(models, after, cutoffs)
     if keep is not None and not days:
@@ -125,7 +126,8 @@ def contamination_command(
     if corpus_text is not None:
         overlaps, words = _overlaps(dataset, corpus_text, text_files(corpus_text), ngram)
     known = _known(dataset, readers, calls)
-    found = Contamination(dataset, known, overlaps, words, dates, days)
+    clusters = {query.query_id: cluster_of(dataset, query) for query in dataset.queries}
+    found = Contamination(dataset, known, overlaps, words, dates, days, clusters)
     if output is not None:
         cli.write_json_lines(output, found.rows())
     lines = list(_lines(found))
@@ -185,7 +187,7 @@ def _known(dataset: Dataset, readers: Mapping[str, Generator], calls: Path) -> d
 
 def _overlaps(
     dataset: Dataset, root: Path, files: Sequence[Path], size: int
-) -> tuple[list[Overlap], int]:
+) -> tuple[list[QueryOverlap], int]:
     """Return what each query has in common with some files, and the number of their words."""
     from ragstone.data.readers.text_blocks import text_blocks
     from ragstone.data_quality.ngram_overlap import OverlapSearch

@@ -138,7 +138,7 @@ def label_command(
         found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}
     rows = label_rows(found)
     cli.write_json_lines(output, pair_rows(pairs, rows) if pairs else rows)
-    counts = {name: Counter(v.status for v in verdicts) for name, verdicts in found.items()}
+    counts = {name: Counter(str(v.status) for v in held) for name, held in found.items()}
     used = sum((verdict.cost for held in found.values() for verdict in held), Cost())
     spent = {"calls": used.calls, "tokens_in": used.tokens_in, "tokens_out": used.tokens_out}
     cli.print_result(

@@ -72,7 +72,8 @@ def _paths(folder: Path) -> Iterator[tuple[Path, Kind]]:
 
 def _file(folder: Path, path: Path, kind: Kind) -> DataFile:
     name = path.relative_to(folder).as_posix()
-    rows, fields = None, {}
+    rows: int | None = None
+    fields: dict[str, FieldFacts] = {}
     if kind == "qrels":
         rows, fields = _table(path)
     elif has_end(path, ".jsonl"):

@@ -44,7 +44,7 @@ def comparable_words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Overlap:
+class QueryOverlap:
     """What one query has in common with a corpus."""
 
     query_id: str
@@ -156,13 +156,13 @@ class OverlapSearch:
         if any(_contains(near, answer) for answer in self._answers[text.query]):
             self._answered.add(text.query)
 
-    def overlaps(self) -> list[Overlap]:
+    def overlaps(self) -> list[QueryOverlap]:
         """Return what each query has in common with the text read so far, in order."""
         held: dict[int, list[_Text]] = defaultdict(list)
         for text in self._texts:
             held[text.query].append(text)
         return [
-            Overlap(
+            QueryOverlap(
                 query.query_id,
                 *_counts(text for text in held[place] if not text.is_answer),
                 *_counts(text for text in held[place] if text.is_answer),
