@@ -109,8 +109,8 @@ class Contamination:
             return {}
         query = {o.query_id: o.query_found > 0 for o in self.overlaps if o.query_ngrams}
         answer = {o.query_id: o.answer_found > 0 for o in self.overlaps if o.answer_ngrams}
-        both = {o.query_id: o.with_answer for o in self.overlaps if o.share is not None}
-        named = {"query": query, "gold answer": answer, "either, with the answer near": both}
+        both = {o.query_id: o.with_answer for o in self.overlaps if o.query_ngrams}
+        named = {"query": query, "query, with an answer near": both, "gold answer": answer}
         return {name: self._share(values) for name, values in named.items()}
 
     @property

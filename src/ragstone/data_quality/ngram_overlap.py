@@ -58,7 +58,7 @@ class QueryOverlap:
     share: float | None
     """Share of the words that are in one of the n-grams found; None without n-grams."""
     with_answer: bool
-    """Whether a gold answer is within 200 words of an n-gram found."""
+    """Whether a gold answer is within 200 words of an n-gram of the query that was found."""
     place: str
     """The first block that contains one; "" if none does."""
 
@@ -152,6 +152,8 @@ class OverlapSearch:
             return
         text.found.add(offset)
         self._places.setdefault(text.query, place)
+        if text.is_answer:
+            return
         near = ids[max(0, at - _NEAR) : at + text.size + _NEAR]
         if any(_contains(near, answer) for answer in self._answers[text.query]):
             self._answered.add(text.query)
