@@ -24,14 +24,14 @@ SEPARATOR: Final = ";"
 """Separates the labels of a query in one text."""
 LabelSets: TypeAlias = dict[str, tuple[str, ...]]
 """Query id -> its labels."""
-_IDS: Final = ("query_id", "item_id", "_id", "id")
-_NO_LABELS: Final = frozenset({*_IDS, "status", "reason", "reasons", "taxonomy"})
+_IDS: Final = ("item_id", "query_id", "_id", "id")
+_NO_LABELS: Final = frozenset({*_IDS, "passage_id", "status", "reason", "reasons", "taxonomy"})
 
 
 def read_label_sets(path: Path, key: str = "label") -> LabelSets:
     """Return item id -> labels of a file: JSON lines, or CSV or TSV with a header line.
 
-    The id is in the field `query_id`, `item_id`, `_id` or `id`; the labels are a list, or a text
+    The id is in the field `item_id`, `query_id`, `_id` or `id`; the labels are a list, or a text
     with `;` between them. Rows without a label are left out.
 
     Raises:

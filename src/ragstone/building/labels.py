@@ -8,14 +8,16 @@ more than one label). Two come with Ragstone: `know-your-rag` and `mtrag-questio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from ragstone.building.label_examples import LabelExample
 from ragstone.building.label_files import SEPARATOR
+from ragstone.calls.prices import PromptSize, TokenEstimator
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
@@ -23,9 +25,11 @@ from ragstone.components.judges.verdict_schemas import Choice, Numbered, Verdict
 from ragstone.core import limits
 from ragstone.core.own_files import read_model
 from ragstone.errors import ConfigError
+from ragstone.types import Query
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
+    from ragstone.types import ChatMessage
 
 FOLDER: Final = Path(__file__).parent / "taxonomies"
 
@@ -72,9 +76,15 @@ def load_taxonomy(written: str) -> TaxonomyFile:
 
 @dataclass(frozen=True)
 class Labeller(ModelJudge):
-    """Gives each item one label of a taxonomy, or all that fit if a query may have several."""
+    """Gives each item one label of a taxonomy, or all that fit if a query may have several.
+
+    Args:
+        taxonomy: name or file of the taxonomy.
+        examples: labels by people, which each call shows as earlier turns.
+    """
 
     taxonomy: str = "know-your-rag"
+    examples: tuple[LabelExample, ...] = ()
 
     name: ClassVar[str] = "label"
     schema: ClassVar[VerdictSchema[Any]] = Choice()
@@ -106,14 +116,43 @@ class Labeller(ModelJudge):
         """Make no call if a context is needed and there is none."""
         if self._file.context and not any(p.strip() for p in item.passages):
             return Verdict.settled(item, "the query has no gold passage, which the taxonomy needs")
+        if any(example.is_of(item) for example in self.examples):
+            return Verdict.settled(item, "it is one of the examples")
         return None
+
+    @cached_property
+    def verdict_schema(self) -> VerdictSchema[Any]:
+        """A choice among the labels, or a yes or no to each."""
+        return Numbered(len(self.labels)) if self._file.several else Choice(self.labels)
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call for one of the labels, or for a yes or no to each."""
-        schema: VerdictSchema[Any] = (
-            Numbered(len(self.labels)) if self._file.several else Choice(self.labels)
-        )
-        return [self.judge_call(schema, self.values(item), item.passages)]
+        call = self.judge_call(self.verdict_schema, self.values(item), item.passages)
+        *system, asked = call.messages
+        return [replace(call, messages=(*system, *self.shown_examples, asked))]
+
+    @cached_property
+    def shown_examples(self) -> tuple[ChatMessage, ...]:
+        """The turns of the examples: what the model is asked, and the reply."""
+        found: list[ChatMessage] = []
+        for example in self.examples:
+            item = Item(Query("", example.query), "", example.passages)
+            messages = self.messages(self.verdict_prompt, self.verdict_schema, self.values(item))
+            found += [messages[-1], ("assistant", self._reply(example))]
+        return tuple(found)
+
+    @property
+    def example_tokens(self) -> int:
+        """Estimated tokens that the examples add to each call."""
+        size = sum(len(text.encode()) for _, text in self.shown_examples)
+        return round(TokenEstimator().tokens(PromptSize(prompt_bytes=size))[0])
+
+    def _reply(self, example: LabelExample) -> str:
+        reason = f"{example.reason}\n" if self.explain and example.reason else ""
+        if self._file.several:
+            words = ("yes" if label in example.labels else "no" for label in self.labels)
+            return reason + "\n".join(f"{n}: {word}" for n, word in enumerate(words, start=1))
+        return f"{reason}Verdict: [[{example.labels[0]}]]" if self.explain else example.labels[0]
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the label, or the labels with a separator between them."""

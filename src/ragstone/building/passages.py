@@ -12,12 +12,14 @@ from ragstone.data_quality.duplicates import squeezed
 from ragstone.text.language import language_of
 from ragstone.text.language_names import LANGUAGE_NAMES
 from ragstone.text.normalise import pieces
+from ragstone.text.scripts import UNSPACED
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
     from ragstone.types import Passage
 
 _CODE_SIGNS: Final = re.compile(r"[{}<>=;|\\_\[\]/#$%^~]")
+_UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
 _MOST_CODE, _MOST_NUMBERS = 0.04, 0.35
 _SHORT_LINE: Final = 4
@@ -77,12 +79,16 @@ def is_table_or_code(text: str) -> bool:
     True
     >>> is_table_or_code("In 1850 the town had 3,200 people, and ten years later 4,100.")
     False
+    >>> is_table_or_code("この町には1850年に3,200人、その十年後には4,100人が住んでいた。")
+    False
     """
-    words = text.split()
-    if len(_CODE_SIGNS.findall(text)) > _MOST_CODE * len(text):
+    # Bytes: a character of Chinese or Thai is as much text as two or three letters.
+    if len(_CODE_SIGNS.findall(text)) > _MOST_CODE * len(text.encode()):
         return True
-    if len(_NUMBER.findall(text)) > _MOST_NUMBERS * max(len(words), 1):
+    # In scripts without spaces, each character counts as a word.
+    count = pieces if _UNSPACED_CHARACTER.search(text) else str.split
+    if len(_NUMBER.findall(text)) > _MOST_NUMBERS * max(len(count(text)), 1):
         return True
     lines = [line for line in text.splitlines() if line.strip()]
-    short = sum(len(line.split()) <= _SHORT_LINE for line in lines)
+    short = sum(len(count(line)) <= _SHORT_LINE for line in lines)
     return len(lines) >= _TABLE_LINES and short > len(lines) / 2

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli.data_agreement import agreement_command
+from ragstone.cli.data_card import card_command
 from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_compare import compare_command
+from ragstone.cli.data_contamination import contamination_command
 from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import compare_generated_command, generate_command
 from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
@@ -35,6 +37,7 @@ _REMEDY: Final = {"fix": "", "person": "needs a person: ", "": ""}
     former={"labels": "label-stats", "generated": "compare-generated", "worth": "suitability"},
     commands=[
         list_command,
+        card_command,
         chunk_command,
         label_command,
         label_stats_command,
@@ -42,6 +45,7 @@ _REMEDY: Final = {"fix": "", "person": "needs a person: ", "": ""}
         agreement_command,
         ratings_command,
         suitability_command,
+        contamination_command,
         critique_command,
         generate_command,
         compare_generated_command,
@@ -64,6 +68,8 @@ def command() -> None:
       ragstone data compare my-set my-test-set      properties and overlap, side by side
       ragstone data generate my-set my-test-set     queries written by a model
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's format into Ragstone's own layout
+      ragstone data card my-set --licence CC-BY-4.0 README.md and croissant.json to publish it
+      ragstone data contamination my-set --after 2024-06   what models may know of it
       ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels
     """
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,10 @@ from ragstone.core.tables import TextTable
 from ragstone.results.wording import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
+    from ragstone.building.label_examples import FewShots
+    from ragstone.building.label_pairs import LabelPair
+    from ragstone.building.labels import Labeller
+    from ragstone.components.judges.verdict import Item
     from ragstone.statistics.answer_baselines import AnswerBaselines
     from ragstone.statistics.dataset_suitability import Worth
     from ragstone.statistics.paired import Difference
@@ -72,21 +77,36 @@ def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None
     help="Taxonomy by name or as a YAML file; may be repeated.",
 )
 @click.option("--explain/--no-explain", default=True, help="Let the model give a reason first.")
+@click.option(
+    "--pairs", is_flag=True, help="SOURCE is a file of JSON lines with `query` and `context`."
+)
+@click.option("--run", type=cli.FILE, help="Label each query with each passage of this TREC run.")
+@click.option("--depth", default=5, type=cli.POSITIVE, help="Passages of --run per query.")
+@click.option(
+    "--examples", type=cli.FILE, help="JSON lines with people's labels, shown to the model first."
+)
+@click.option("--shots", default=4, type=cli.POSITIVE, help="Maximum number of --examples shown.")
+@click.option("--plan", is_flag=True, help="Print the number of calls and tokens, and stop.")
+@cli.json_option
 def label_command(
     *,
     source: str,
     output: Path,
     taxonomies: tuple[str, ...],
     model: str,
-    limit: int | None,
     seed: int,
     calls: Path,
     explain: bool,
+    plan: bool,
+    examples: Path | None,
+    shots: int,
+    **chosen: Any,
 ) -> None:
     """Label the queries of SOURCE with a model.
 
-    The model reads a taxonomy, and each query with its gold passages. A query gets one label, or a
-    list if the taxonomy allows several. If interrupted, run the same command again to resume.
+    The model reads a taxonomy, and each query with its gold passages, or with other contexts:
+    --pairs and --run label any pair of a query and a context. A query gets one label, or a list if
+    the taxonomy allows several. If interrupted, run the same command again to resume.
 
     \b
     Examples:
@@ -94,34 +114,116 @@ def label_command(
       ragstone data label my-set -o types.jsonl --taxonomy mtrag-question-types
       ragstone data label my-set -o both.jsonl --taxonomy know-your-rag --taxonomy my-kinds.yaml
       ragstone data label my-set -o labels.jsonl --model "chat(model=my-model)"
+      ragstone data label my-set -o found.jsonl --run run.trec --depth 3
+      ragstone data label pairs.jsonl --pairs -o labels.jsonl --examples people.jsonl --shots 4
     """
+    from ragstone.building.label_examples import FewShots
     from ragstone.building.label_files import label_rows
-    from ragstone.building.labels import Labeller, gold_items
+    from ragstone.building.label_pairs import pair_rows
     from ragstone.calls.client import Calls
-    from ragstone.data.load import load_dataset
+    from ragstone.components.judges.verdict import Cost
     from ragstone.protocols import Services
 
+    items, gold, pairs = _items(source, seed, **chosen)
     tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
-    labellers = [
-        Labeller(model=model, taxonomy=taxonomy, explain=explain, max_tokens=tokens)
-        for taxonomy in taxonomies
-    ]
-    dataset = load_dataset(source)
-    items = gold_items(dataset.sample(limit, seed) if limit else dataset)
-    if limit and limit > len(items):
-        click.echo(
-            f"the data set has {len(items):,} queries, fewer than {limit:,}: all are labelled"
-        )
+    settings = {"model": model, "explain": explain, "max_tokens": tokens}
+    few = None if examples is None else FewShots(examples, gold, shots, seed)
+    labellers = [_labeller(name, settings, few) for name in taxonomies]
+    facts = _label_plan(labellers, items)
+    if plan:
+        cli.print_result(lambda: facts, lambda: _plan_text(facts))
+        return
     with Calls.at(calls) as opened:
         services = Services(calls=opened)
         found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}
-    cli.write_json_lines(output, label_rows(found))
-    for name, verdicts in found.items():
-        counts = Counter(verdict.status for verdict in verdicts)
+    rows = label_rows(found)
+    cli.write_json_lines(output, pair_rows(pairs, rows) if pairs else rows)
+    counts = {name: Counter(str(v.status) for v in held) for name, held in found.items()}
+    used = sum((verdict.cost for held in found.values() for verdict in held), Cost())
+    spent = {"calls": used.calls, "tokens_in": used.tokens_in, "tokens_out": used.tokens_out}
+    cli.print_result(
+        lambda: {**facts, "spent": spent, "labelled": counts, "file": output},
+        lambda: "\n".join(_label_lines(counts, facts, output, "pairs" if pairs else "queries")),
+    )
+
+
+def _items(
+    source: str,
+    seed: int,
+    *,
+    pairs: bool,
+    run: Path | None,
+    depth: int,
+    limit: int | None,
+) -> tuple[list[Item], dict[str, Item], list[LabelPair]]:
+    """Return what is labelled, the queries with their gold passages by id, and the pairs."""
+    from ragstone.building.label_pairs import read_pairs, run_pairs, sampled
+    from ragstone.building.labels import gold_items
+    from ragstone.data.load import load_dataset
+    from ragstone.data.readers.trec import read_run
+
+    if pairs and run:
+        raise click.UsageError("--pairs and --run both choose the contexts: leave one of them out")
+    if pairs:
+        found = sampled(read_pairs(Path(source)), limit, seed)
+        return [pair.item for pair in found], {}, found
+    whole = load_dataset(source)
+    gold = {item.item_id: item for item in gold_items(whole)}
+    if limit and limit > len(gold):
         click.echo(
-            f"{name}: {counts['scored']:,} queries labelled, {counts['failed']:,} failed, "
-            f"{counts['not_applicable']:,} without a gold passage: {output}"
+            f"the data set has {len(gold):,} queries, fewer than {limit:,}: all are labelled",
+            err=True,
         )
+    dataset = whole.sample(limit, seed) if limit else whole
+    if run:
+        found = run_pairs(dataset, read_run(run), depth)
+        return [pair.item for pair in found], gold, found
+    return [gold[query.query_id] for query in dataset.queries], gold, []
+
+
+def _labeller(taxonomy: str, settings: dict[str, Any], few: FewShots | None) -> Labeller:
+    """Return the labeller by a taxonomy, with its examples."""
+    from ragstone.building.labels import Labeller
+
+    plain = Labeller(taxonomy=taxonomy, **settings)
+    return replace(plain, examples=few.of(plain.labels, plain.taxonomy_name)) if few else plain
+
+
+def _label_plan(labellers: Sequence[Labeller], items: Sequence[Item]) -> dict[str, Any]:
+    """Return the calls, and the tokens that the examples add to each."""
+    return {
+        "items": len(items),
+        "calls": sum(one.without_call(item) is None for one in labellers for item in items),
+        "examples": {one.taxonomy_name: len(one.examples) for one in labellers},
+        "example_tokens_per_call": {one.taxonomy_name: one.example_tokens for one in labellers},
+    }
+
+
+def _plan_text(facts: Mapping[str, Any]) -> str:
+    lines = [
+        f"at most {facts['calls']:,} calls for {facts['items']:,} items",
+        *_example_lines(facts),
+    ]
+    return "\n".join(lines)
+
+
+def _example_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line per taxonomy with examples: what they add to each call."""
+    for name, count in facts["examples"].items():
+        if count:
+            more = facts["example_tokens_per_call"][name]
+            yield f"{name}: {count:,} examples add about {more:,} tokens to each call"
+
+
+def _label_lines(
+    counts: Mapping[str, Mapping[str, int]], facts: Mapping[str, Any], output: Path, what: str
+) -> Iterator[str]:
+    for name, of in counts.items():
+        yield (
+            f"{name}: {of['scored']:,} {what} labelled, {of['failed']:,} failed, "
+            f"{of['not_applicable']:,} without a gold passage or shown as examples: {output}"
+        )
+    yield from _example_lines(facts)
 
 
 @click.command("suitability")

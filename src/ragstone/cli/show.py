@@ -16,6 +16,7 @@ from ragstone.cli.options import (
     print_results,
     reveal_option,
 )
+from ragstone.cli.show_after import after_options, print_after
 from ragstone.cli.show_causes import CausesWanted, causes_options, print_causes
 
 
@@ -24,6 +25,7 @@ from ragstone.cli.show_causes import CausesWanted, causes_options, print_causes
 @click.option("--query", "query_id", help="Show one query: every context, answer and score.")
 @click.option("--by", "label", help="Break a metric down by this label: turn, domain, ...")
 @causes_options
+@after_options
 @click.option("--scan", is_flag=True, help="Compare systems that differ only in text_weight.")
 @click.option("--metric", help="Metric of --by (default: correctness) or of --scan (default: R@5).")
 @reveal_option
@@ -37,6 +39,8 @@ def command(
     scan: bool,
     metric: str | None,
     reveal: bool,
+    after: str | None,
+    date_label: str,
     **of_causes: Any,
 ) -> None:
     """Show the results of an experiment: answers, adaptability, retrieval, time and tokens.
@@ -53,6 +57,7 @@ def command(
       ragstone show demo --causes --setting "retrieved(3)"
       ragstone show demo --causes --decide --max-calls 200
       ragstone show sweep.yaml --scan --by domain
+      ragstone show e.yaml --after 2024-05
     """
     wanted = CausesWanted(**of_causes)
     if wanted.causes and reveal:
@@ -65,11 +70,13 @@ def command(
     from ragstone.results.terminal import label_text, query_text, scan_text
     from ragstone.results.weight_scan import require_scan_tables, scan_document
 
-    if not scan and label is None and query_id is None:
+    if not scan and label is None and query_id is None and after is None:
         print_results(load_all_results(experiment, overrides, reveal=reveal))
         return
     results = load_results(experiment, overrides, reveal=reveal)
-    if scan:
+    if after is not None:
+        print_after(results, experiment, overrides, after, date_label)
+    elif scan:
         tables = require_scan_tables(results, label, metric)
         print_result(lambda: scan_document(tables), lambda: scan_text(tables))
     elif label is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arro3.core import Table
 
@@ -24,6 +24,10 @@ from ragstone.types import Conversation, Query, brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+_NO_DATA: Final = (".", "README", "card.md", "croissant.json")
+"""Beginnings of the names of files that are about the data, such as a data card."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class DataSource:
         return {
             name.as_posix(): digest_file(path)
             for name, path in found
-            if path.is_file() and not any(part.startswith((".", "README")) for part in name.parts)
+            if path.is_file() and not any(part.startswith(_NO_DATA) for part in name.parts)
         }
 
 

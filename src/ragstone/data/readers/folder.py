@@ -36,11 +36,15 @@ _LOG: Final = logging.getLogger(__name__)
 CORPUS_FILES: Final = ("corpus.jsonl", "corpus.tsv")
 QUERY_FILES: Final = ("queries.jsonl", "queries.tsv")
 QREL_FILES: Final = ("qrels.tsv", "qrels.txt")
-_CONVERSATIONS: Final = "conversations.jsonl"
-_BESIDE_A_CORPUS: Final = (*QUERY_FILES, _CONVERSATIONS, *QREL_FILES)
+CONVERSATIONS: Final = "conversations.jsonl"
+_BESIDE_A_CORPUS: Final = (*QUERY_FILES, CONVERSATIONS, *QREL_FILES)
 _DATA_ENDS: Final = (".jsonl", ".tsv", ".txt", ".json", ".csv", ".parquet")
 """Ends of the names of files that may be data."""
-_OTHERS: Final = ("readme", "license", "changes.jsonl", "items.jsonl", "cutting.json", "document")
+_OTHERS: Final = (
+    *("readme", "license", "licence", "changes.jsonl", "items.jsonl", "cutting.json", "document"),
+    *("croissant", "card.md", "build.json", "summary.json", "labels.jsonl", "to-label.jsonl"),
+    "rejected.parquet",
+)
 """Beginnings of the names of files that are no part of a data set, some of Ragstone's own."""
 
 
@@ -108,7 +112,7 @@ class FolderReader(Reader):
 
 def unread_files(folder: Path) -> list[str]:
     """Return the names of a folder's files that may be data, and that this reader does not read."""
-    known = {_CONVERSATIONS, *CORPUS_FILES, *QUERY_FILES, *QREL_FILES}
+    known = {CONVERSATIONS, *CORPUS_FILES, *QUERY_FILES, *QREL_FILES}
     names = (path.name for path in sorted(folder.iterdir()) if is_there(path))
     plain = ((name, name.removesuffix(".gz")) for name in names)
     return [
@@ -169,7 +173,7 @@ def _repeated(passage_id: str, path: Path) -> FieldError:
 
 def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
     queries_file = find_file(folder, *QUERY_FILES)
-    conversations_file = find_file(folder, _CONVERSATIONS)
+    conversations_file = find_file(folder, CONVERSATIONS)
     if not (queries_file or conversations_file):
         raise DatasetError(
             f"{folder} contains neither queries.jsonl nor conversations.jsonl (or .gz); "
