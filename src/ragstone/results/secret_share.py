@@ -65,7 +65,8 @@ def share_rows(
 
 def _share_rows(rows: list[GroupRow], of: Of) -> list[ShareRow]:
     names = [field.name for field in fields(GroupRow)]
-    return [ShareRow(*(getattr(row, name) for name in names), of=of) for row in rows]
+    values: list[dict[str, Any]] = [{name: getattr(row, name) for name in names} for row in rows]
+    return [ShareRow(**known, of=of) for known in values]
 
 
 def _nugget_cells(results: StoredResults) -> Iterator[GroupCell]:
