@@ -14,9 +14,8 @@ from ragstone.statistics.corrected import (
     corrected,
     labelled_items,
     labels_alone,
-    t_exact,
-    t_p,
 )
+from ragstone.statistics.proportions import t_exact, t_p
 
 N = 400
 

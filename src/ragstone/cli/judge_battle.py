@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -162,34 +163,17 @@ def _fought(
 
 
 def _document(found: BradleyTerry) -> dict[str, Any]:
-    return {
-        "battles": found.battles,
-        "ties": found.ties,
-        "queries": found.queries,
-        "regularised": found.regularised,
-        "regularised_resamples": found.regularised_resamples,
-        "systems": {
-            one.system: {
-                "strength": one.strength,
-                "interval": one.interval,
-                "win_rate": one.win_rate,
-                "rank": one.rank,
-                "rank_interval": one.rank_interval,
-                "n": one.n,
-                "wins": one.wins,
-            }
-            for one in found.strengths
-        },
-    }
+    document = asdict(found)
+    document["systems"] = {one["system"]: one for one in document.pop("strengths")}
+    for one in document["systems"].values():
+        del one["system"]
+    return document
 
 
 def _facts(outcomes: Outcomes) -> dict[str, Any]:
-    return {
-        "settled": outcomes.settled,
-        "order_dependent": outcomes.order_dependent,
-        "first": outcomes.first,
-        "unscored": outcomes.unscored,
-    }
+    facts = asdict(outcomes)
+    del facts["battles"]
+    return facts
 
 
 def _facts_text(outcomes: Outcomes) -> str:

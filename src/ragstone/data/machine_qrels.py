@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ragstone.core.fingerprint import digest_file
 from ragstone.data.readers.rows import json_document
@@ -25,6 +25,8 @@ _DIGITS: Final = 12
 class QrelsMark:
     """Who made a file of qrels, and when."""
 
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
     judge: str
     models: tuple[str, ...]
     prompt: str
@@ -37,23 +39,11 @@ class QrelsMark:
     """Pairs without a grade, which are not in the file."""
     sha256: str
     """Of the qrels."""
+    made_by: str = "model"
 
     def document(self) -> dict[str, object]:
         """Return the content of the file."""
-        return {"made_by": "model", **asdict(self)}
-
-
-class _MarkFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    made_by: str
-    judge: str
-    models: list[str]
-    prompt: str
-    made: str
-    pairs: int
-    failed: int
-    sha256: str
+        return {"made_by": self.made_by, **asdict(self)}
 
 
 def mark_path(qrels: Path) -> Path:
@@ -84,7 +74,7 @@ def machine_made(qrels: Path) -> str:
     if not path.is_file():
         return ""
     try:
-        mark = _MarkFile.model_validate(json_document(path))
+        mark = TypeAdapter(QrelsMark).validate_python(json_document(path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

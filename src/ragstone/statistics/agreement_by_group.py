@@ -18,7 +18,7 @@ from ragstone.statistics.agreement import weighted_kappa
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.correlation import Column, weighted_spearman
 from ragstone.statistics.paired import adjust, paired_summary
-from ragstone.statistics.proportions import beta_below
+from ragstone.statistics.proportions import t_p
 from ragstone.statistics.resampling import Bootstrap, Coefficient
 from ragstone.statistics.summary import Numbers, Summary, cluster_numbers
 
@@ -181,8 +181,7 @@ class _Split:
         error = float(np.nanstd(gaps, ddof=1))
         if error == 0:
             return 1.0 if gap == 0 else None
-        freedom = min(self.clusters) - 1
-        return beta_below(freedom / (freedom + (gap / error) ** 2), freedom / 2, 0.5)
+        return t_p(gap / error, min(self.clusters) - 1)
 
 
 def _resampled(splits: Sequence[_Split], members: Numbers, drawing: Bootstrap) -> list[Floats]:

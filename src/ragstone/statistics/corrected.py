@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 
 from ragstone.errors import DatasetError
 from ragstone.statistics.bootstrap import Floats
-from ragstone.statistics.proportions import beta_below
+from ragstone.statistics.proportions import t_exact
 from ragstone.statistics.summary import Numbers, cluster_numbers
 
 Method: TypeAlias = Literal["labels alone", "prediction-powered", "unpaired", "rogan-gladen"]
@@ -41,8 +40,6 @@ _PER_STRATUM: Final = 5
 _DIFFERING: Final = 6
 """Labels that differ from the usual one, below which their variance may miss rare errors."""
 _NEGLIGIBLE: Final = 1e-12
-_BISECTIONS: Final = 60
-_T_BOUND: Final = 1000.0
 
 
 @dataclass(frozen=True)
@@ -235,26 +232,3 @@ def unseen_error(*columns: Floats) -> float:
     n = len(columns[0])
     differing = n - usual
     return math.sqrt(1 if differing else 3) / n if differing < _DIFFERING else 0.0
-
-
-@lru_cache(maxsize=4096)
-def t_exact(confidence: float, freedom: int) -> float:
-    """Return Student's t whose two-sided p is 1 - confidence.
-
-    >>> round(t_exact(0.95, 9), 4)
-    2.2622
-    """
-    low, high = 0.0, _T_BOUND
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if t_p(middle, freedom) < 1 - confidence else (middle, high)
-    return high
-
-
-def t_p(t: float, freedom: int) -> float:
-    """Return the two-sided p of Student's t.
-
-    >>> round(t_p(2.2622, 9), 4)
-    0.05
-    """
-    return beta_below(freedom / (freedom + t * t), freedom / 2, 0.5) if t else 1.0

@@ -29,11 +29,11 @@ from ragstone.statistics.corrected import (
     corrected,
     labelled_items,
     labels_alone,
-    t_p,
 )
 from ragstone.statistics.label_weights import label_weights
 from ragstone.statistics.paired import adjust
 from ragstone.statistics.prediction_powered import Calibrated, calibrated
+from ragstone.statistics.proportions import t_p
 from ragstone.statistics.ranks import Place, places
 from ragstone.statistics.rogan_gladen import rogan_gladen
 from ragstone.statistics.summary import UNIT, Numbers, check_confidence

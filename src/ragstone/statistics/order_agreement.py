@@ -20,7 +20,7 @@ from ragstone.core import limits
 from ragstone.errors import DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.correlation import Column
-from ragstone.statistics.proportions import Proportion, proportion, t_quantile
+from ragstone.statistics.proportions import Proportion, proportion, t_p
 from ragstone.statistics.ranking_agreement import kendall_tau, rank_correlation, tau_ap
 from ragstone.statistics.resampling import Bootstrap, Coefficient
 from ragstone.statistics.summary import Summary, cluster_numbers, summarise
@@ -288,13 +288,16 @@ def _reversed(
     if drawn is None:
         return
     boards, clusters = drawn
+
+    def separated(gap: float, error: float) -> bool:
+        return error == 0 or t_p(gap / error, clusters - 1) < level
+
     level = _LEVEL / len(pairs)
     if 2.0 ** (1 - clusters) > level:
         return
-    critical = t_quantile(1 - level / 2, clusters - 1)
     for (a, b), gap in zip(pairs, gaps.T, strict=True):
         drawn_gaps = boards[:, :, a] - boards[:, :, b]
         known = drawn_gaps[np.isfinite(drawn_gaps).all(axis=1)]
         opposite = len(known) > 1 and gap[0] * gap[1] < 0
-        if opposite and (np.abs(gap) > critical * known.std(axis=0)).all():
+        if opposite and all(map(separated, gap.tolist(), known.std(axis=0).tolist())):
             yield (names[a], names[b]) if gap[0] > 0 else (names[b], names[a])

@@ -16,6 +16,7 @@ _EXACT_BELOW: Final = 13
 Agresti-Coull's falls below 93 % at some shares."""
 _TERMS: Final = 10_000
 _BISECTIONS: Final = 60
+_LARGEST_T: Final = 1000.0
 _PRECISION: Final = 1e-14
 
 
@@ -113,7 +114,8 @@ def beta_below(x: float, a: float, b: float) -> float:
 def t_quantile(level: float, freedom: float) -> float:
     """Return the quantile of Student's t by an expansion of the normal quantile in 1 / freedom.
 
-    Abramowitz and Stegun 26.7.5; accurate to 1 % at level 0.975 from 5 degrees of freedom on.
+    Abramowitz and Stegun 26.7.5; accurate to 1 % at level 0.975 from 5 degrees of freedom on. For
+    other levels, use `t_exact`.
 
     >>> round(t_quantile(0.975, 10), 3), round(t_quantile(0.975, 1e9), 3)
     (2.228, 1.96)
@@ -126,3 +128,26 @@ def t_quantile(level: float, freedom: float) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )
     return math.fsum(term / freedom**power for power, term in enumerate(terms))
+
+
+@lru_cache(maxsize=4096)
+def t_exact(confidence: float, freedom: int) -> float:
+    """Return Student's t whose two-sided p is 1 - confidence.
+
+    >>> round(t_exact(0.95, 9), 4)
+    2.2622
+    """
+    low, high = 0.0, _LARGEST_T
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if t_p(middle, freedom) < 1 - confidence else (middle, high)
+    return high
+
+
+def t_p(t: float, freedom: int) -> float:
+    """Return the two-sided p of Student's t.
+
+    >>> round(t_p(2.2622, 9), 4)
+    0.05
+    """
+    return beta_below(freedom / (freedom + t * t), freedom / 2, 0.5) if t else 1.0
