@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ragstone.building.topics import coverage, in_turn, topics_of
+from ragstone.core import limits
 from ragstone.types import Passage
 
 SUBJECTS = (
@@ -24,6 +27,12 @@ def test_passages_of_a_subject_are_a_topic() -> None:
     assert all(len(topics) == 1 for topics in by_subject)
     assert set.union(*by_subject) == {0, 1, 2}
     assert topics_of(PASSAGES) == found
+
+
+def test_the_number_of_topics_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one topic at most, all passages are of it."""
+    monkeypatch.setattr(limits, "TOPICS", 1)
+    assert set(topics_of(PASSAGES).values()) == {0}
 
 
 def test_few_or_equal_passages_are_one_topic() -> None:

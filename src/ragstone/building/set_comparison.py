@@ -52,10 +52,10 @@ MEANS: Final = (CONVERSATIONS, LENGTHS, DIVERSITY)
 _ORDINALS: Final = ("first", "second")
 _GROUPS: Final = 2_000
 """Maximum number of groups of both sides: of more conversations, equal numbers share one."""
-_MOST_WORDS: Final = 100
+_FREQUENT_WORDS: Final = 100
 """The most frequent words, of both sets together, count one by one; the others count as one. Rare
 words show the topic, and their distance is mostly chance."""
-_LONGEST: Final = 2_000
+_WORDS_BOUND: Final = 2_000
 """Words of a query; longer ones count as this long."""
 _FRIENDLY: Final = (
     "Simulated users are known to be too friendly: they cooperate more than people, vary less in "
@@ -239,13 +239,13 @@ def _act_rows(side: Facts) -> list[list[int]]:
 
 
 def _length_rows(side: Facts) -> list[list[int]]:
-    return [[min(len(query.text.split()), _LONGEST)] for query in side.queries]
+    return [[min(len(query.text.split()), _WORDS_BOUND)] for query in side.queries]
 
 
 def _word_rows(sides: Sequence[Facts]) -> list[list[list[int]]]:
     texts = [[words(query.text) for query in side.queries] for side in sides]
     counts = Counter(word for side in texts for text in side for word in text)
-    known = {word: place for place, (word, _) in enumerate(counts.most_common(_MOST_WORDS))}
+    known = {word: place for place, (word, _) in enumerate(counts.most_common(_FREQUENT_WORDS))}
     return [[[known.get(word, len(known)) for word in text] for text in side] for side in texts]
 
 

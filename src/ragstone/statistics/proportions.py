@@ -16,7 +16,7 @@ _EXACT_BELOW: Final = 13
 Agresti-Coull's falls below 93 % at some shares."""
 _TERMS: Final = 10_000
 _BISECTIONS: Final = 60
-_LARGEST_T: Final = 1000.0
+_T_BOUND: Final = 1000.0
 _PRECISION: Final = 1e-14
 
 
@@ -137,7 +137,7 @@ def t_exact(confidence: float, freedom: int) -> float:
     >>> round(t_exact(0.95, 9), 4)
     2.2622
     """
-    low, high = 0.0, _LARGEST_T
+    low, high = 0.0, _T_BOUND
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if t_p(middle, freedom) < 1 - confidence else (middle, high)
