@@ -17,10 +17,16 @@ from ragstone.core import limits
 from ragstone.protocols import Services
 from ragstone.types import Passage, Query
 
-_ONE_LINE: Final = {"theme": 24, "question": 64, "near_miss": 64, "counterfactual": 32}
+TURNS: Final = ("follow_up", "clarification", "topic_shift", "unanswerable", "user_turn")
+"""Steps that write a user's turn of a conversation."""
+_ONE_LINE: Final = {
+    "theme": 24,
+    "counterfactual": 32,
+    **dict.fromkeys(("question", "near_miss", *TURNS), 64),
+}
 """Step -> maximum number of tokens of a reply of one line."""
 _LISTS: Final = frozenset({"facts", "summaries", "conclusions"})
-_QUESTIONS: Final = frozenset({"question", "near_miss"})
+_QUESTIONS: Final = frozenset({"question", "near_miss", *TURNS} - {"user_turn"})
 _CUT: Final = frozenset({"length", "max_tokens"})
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from ragstone.cli.build_conversations import conversations_command
 from ragstone.cli.build_mirage import mirage_command
 
 
-@click.group("build", commands=[mirage_command])
+@click.group("build", commands=[conversations_command, mirage_command])
 def command() -> None:
     """Build benchmarks from documents, or from sets of questions and answers.
 
@@ -18,4 +19,5 @@ def command() -> None:
     \b
     Examples:
       ragstone build mirage my-mirage --qa qa.jsonl --corpus articles --judge "chat(model=a)"
+      ragstone build conversations my-talks --corpus articles --model "chat(model=a)"
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
 
-def _pairs(
+def pairs_option(
     _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
     """Return name -> number from `name=number` parts, comma-separated or in several options."""
@@ -36,7 +36,7 @@ threshold_option: Final = click.option(
     "--threshold",
     "thresholds",
     multiple=True,
-    callback=_pairs,
+    callback=pairs_option,
     help="Minimum ratings (1 to 5) of a kept query, such as stand_alone=3,findable=4.",
 )
 
@@ -50,7 +50,7 @@ threshold_option: Final = click.option(
     "--label-mix",
     "mix",
     multiple=True,
-    callback=_pairs,
+    callback=pairs_option,
     help="Shares of the labels, such as fact_single=2,summary=1 (default: equal shares).",
 )
 @cli.model_option
