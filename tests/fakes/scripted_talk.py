@@ -57,12 +57,14 @@ class ScriptedTalk:
         prompt = messages[-1]["content"]
         whole = "\n".join(message["content"] for message in messages)
         parts = {part["title"]: part["text"].strip() for part in _PART.finditer(whole)}
+        if listed := re.search(r"Write (\d+) lines", whole):
+            return "\n".join(f"{n}: {_yes(n == 1)}" for n in range(1, int(listed[1]) + 1))
         if "end of the material" in whole:
             return self._verdict(parts)
         if "The user's last message: " in prompt:
             asked = re.findall(r"The user's last message: (.*)", prompt)[-1]
             return json.dumps({"class": "non-standalone", "query": asked})
-        if "Conversation so far:" in prompt:
+        if "Conversation so far:" in prompt or prompt.startswith("Background:"):
             return self._user(prompt)
         if prompt.startswith("Passage:"):
             river = _river(prompt)
@@ -77,7 +79,7 @@ class ScriptedTalk:
             return self.faults["user"]
         if "What the person wants to find out:" in prompt:
             goal = re.findall(r"wants to find out: (.*)", prompt)[-1]
-            return f"- Please {'again ' * turns}tell me: {goal}"
+            return f"- Please tell me, for the time {turns}: {goal}"
         river = _river(prompt)
         if "does not, because the detail" in prompt:
             return f"- What is the secret number {turns} of {river}?"
@@ -96,9 +98,9 @@ class ScriptedTalk:
             return "no"
         if "passage" in parts:
             return self.faults.get("support") or _yes(parts["answer"] in parts["passage"])
-        gold = next(text for title, text in parts.items() if "gold" in title or "right" in title)
-        given = next(text for title, text in parts.items() if "graded" in title or "judge" in title)
-        return _yes(gold in given)
+        if "answer to be graded" in parts:
+            return _yes(parts["gold answers"] in parts["answer to be graded"])
+        return ""
 
 
 def _river(text: str) -> str:

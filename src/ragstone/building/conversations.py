@@ -39,7 +39,6 @@ from ragstone.building.reply_parsing import (
     checked_answer,
     read_question,
 )
-from ragstone.building.strategies import STRATEGIES
 from ragstone.components.judges.verdict import Item, VerdictJudge
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
@@ -222,21 +221,17 @@ class ConversationBuilder:
 
     def _ask(self, begun: Turns) -> None:
         """Let the user's model write the next message of each conversation."""
-        drafts: list[tuple[DialogueTurn, Draft]] = []
+        drafts = []
         for one, turn in begun:
-            if turn.kind == FIRST:
-                if not one.opening:
-                    drafts.append((turn, Draft("conversation", "fact_single", one.source)))
-            else:
-                shown = one.background(turn.kind)
-                draft = TurnDraft("conversation", turn.kind, shown, history=one.history)
-                drafts.append((turn, draft))
+            if turn.question:
+                continue
+            shown = one.source if turn.kind == FIRST else one.background(turn.kind)
+            draft = TurnDraft("conversation", turn.kind, shown, history=one.history)
+            drafts.append((turn, draft))
         for kind in dict.fromkeys(turn.kind for turn, _ in drafts):
             own = [draft for turn, draft in drafts if turn.kind == kind]
-            if kind == FIRST:
-                STRATEGIES["single"].write(own, self.writer)
-            else:
-                self.writer.step(kind.replace("-", "_"), own, _take_question)
+            step = "first_turn" if kind == FIRST else kind.replace("-", "_")
+            self.writer.step(step, own, _take_question)
         for turn, draft in drafts:
             turn.question = draft.question
             if draft.reason:

@@ -17,7 +17,9 @@ from ragstone.core import limits
 from ragstone.protocols import Services
 from ragstone.types import Passage, Query
 
-TURNS: Final = ("follow_up", "clarification", "topic_shift", "unanswerable", "user_turn")
+TURNS: Final = (
+    *("first_turn", "follow_up", "clarification", "topic_shift", "unanswerable", "user_turn"),
+)
 """Steps that write a user's turn of a conversation."""
 _ONE_LINE: Final = {
     "theme": 24,

@@ -94,6 +94,7 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         REPLY: "- Who rebuilt Mill Bridge at Oldby in stone after the flood of 1840?",
     },
     "counterfactual": {**_SIMPLE, REPLY: "Martha Quill"},
+    "first_turn": {**_PASSAGE, REPLY: f"- {_SIMPLE['question']}"},
     "follow_up": {**_PASSAGE, **_TALK, REPLY: "- And what does it cost to cross it with a cart?"},
     "clarification": {**_PASSAGE, **_TALK, REPLY: "- Do you mean the first bridge of 1712?"},
     "topic_shift": {**_QUARRY, **_TALK, REPLY: "- Why was Farrow Quarry given up?"},

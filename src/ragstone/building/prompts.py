@@ -93,6 +93,11 @@ class Prompts:
         "Write one question that can only be answered by reading both, and its short answer. "
         f"{_ASKED} {_PAIR}"
     )
+    first_turn: str = (
+        "Background:\n{passage}\n\nWrite the question with which a person begins a conversation "
+        "with an assistant. The background answers it, and it names what it is about. "
+        f"{_TURN}"
+    )
     follow_up: str = (
         f"{_TALK}Write the user's next question: about something close to what was said and not "
         f"yet asked for, which the background answers. {_TURN}"

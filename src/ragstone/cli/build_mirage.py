@@ -13,6 +13,7 @@ from ragstone.cli.options import FILE, POSITIVE, chart_option, json_option, prin
 if TYPE_CHECKING:
     from ragstone.building.articles import Articles
     from ragstone.components.judges.support import Support
+    from ragstone.data.dataset import Dataset
     from ragstone.protocols import Generator, Services
 
 _CHUNKER: Final = "sentences(330)"
