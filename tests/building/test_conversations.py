@@ -122,7 +122,7 @@ def test_a_spent_budget_leaves_whole_conversations(
     ("faults", "stage", "reason"),
     [
         (
-            {"user": "- What is the length of Tagus?"},
+            {"user": "- What is the length of Tagus, please?"},
             "question",
             "the question repeats an earlier message",
         ),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +18,6 @@ from tests.fakes.scripted_talk import ScriptedTalk, rivers_corpus
 from ragstone.cli.build import command
 from ragstone.data.load import load_dataset
 from ragstone.data.writers.folder import write_dataset
-from ragstone.errors import ConfigError
 from ragstone.testing import FakeModelServer
 
 
@@ -85,8 +89,10 @@ def test_the_plan_makes_no_call(tmp_path: Path, corpus: Path, server: FakeModelS
     given = (tmp_path / "made", "--corpus", corpus, "--model", model(server), "--count", 2)
     found = ragstone(*given, "--turns", "2", "--plan", "--json")
     assert json.loads(found.stdout) == {"calls": 34}
-    live = (*given, "--live", "http://127.0.0.1:9/ask", "--plan")
-    assert "3 x" not in ragstone(*live).output
+    system = tmp_path / "mine.py"
+    system.write_text("def answer(query):\n    return 'It is so.'\n")
+    live = ragstone(*given, "--live", f"{system}:answer", "--plan", "--json")
+    assert json.loads(live.stdout) == {"calls": 3 * (5 + 3) + 2}
     assert not server.asked
 
 
@@ -114,6 +120,34 @@ def test_a_corpus_is_needed(tmp_path: Path, server: FakeModelServer) -> None:
     """Only the system of an experiment brings its own."""
     found = ragstone(tmp_path / "made", "--model", model(server))
     assert "name the passages with --corpus" in found.output
-    missing = ragstone(tmp_path / "made", "--corpus", tmp_path / "none")
-    assert isinstance(missing.exception, Exception)
-    assert not isinstance(missing.exception, ConfigError | SystemExit) or missing.exit_code
+
+
+def test_a_killed_build_resumes_without_repeated_calls(tmp_path: Path, corpus: Path) -> None:
+    """After a kill, only the calls that were on their way are made again."""
+    made = tmp_path / "made"
+    with FakeModelServer(answer=ScriptedTalk(), delay=0.02) as server:
+        given = ["conversations", made, "--corpus", corpus, "--model", model(server), "--count", 6]
+        code = "import sys; from ragstone.cli.build import command; command(sys.argv[1:])"
+        process = subprocess.Popen([sys.executable, "-c", code, *map(str, given)])
+        while sum(server.answered.values()) < 30 and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        with contextlib.closing(sqlite3.connect(made / "calls.sqlite")) as log:
+            (kept,) = log.execute("SELECT count(*) FROM calls").fetchone()
+        on_their_way = sum(server.asked.values()) - kept
+        found = ragstone(*given[1:], "--json")
+        assert found.exit_code == 0, found.output
+        assert 0 < kept < len(server.asked)
+        assert sum(server.asked.values()) - len(server.asked) <= on_their_way
+    assert json.loads(found.stdout)["stages"][-1]["out"] == 6
+
+
+def test_a_spent_budget_is_partial(tmp_path: Path, corpus: Path, server: FakeModelServer) -> None:
+    """With no finished conversation there is no data set, and the steps say why."""
+    given = (tmp_path / "made", "--corpus", corpus, "--model", model(server), "--count", 4)
+    document = json.loads(ragstone(*given, "--max-calls", 9, "--json").stdout)
+    assert "maximum of 9 calls" in document["partial"]
+    assert document["stages"][-1]["rejected"] == {"not reached": 4}
+    assert json.loads(ragstone(*given, "--json").stdout)["partial"] == ""
+    assert set(server.asked.values()) == {1}

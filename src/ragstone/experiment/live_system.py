@@ -104,8 +104,9 @@ class LiveSystem:
 
     def check(self, services: Services) -> None:
         """Raise if a component cannot work here."""
+        own = self._services(services)
         for part in self.system.components.values():
-            part.check(services)
+            part.check(own)
 
     def reply(self, queries: Sequence[Query], services: Services) -> list[LiveReply]:
         """Return one reply per query, in order; one without an answer has a reason.
@@ -118,8 +119,7 @@ class LiveSystem:
             return []
         steps = self._steps(queries)
         (trial,) = steps.trials
-        own = Services(calls=services.calls, store=self.corpus.store, corpus=self.corpus)
-        work = _Work(own)
+        work = _Work(self._services(services))
         predictions = {p.query_id: p for p in table_to_predictions(work.table(trial.predictions))}
         contexts = {c.query_id: c for c in table_to_contexts(work.table(trial.contexts))}
         searches: Mapping[str, str] = {}
@@ -134,6 +134,9 @@ class LiveSystem:
             )
             for query in queries
         ]
+
+    def _services(self, services: Services) -> Services:
+        return Services(calls=services.calls, store=self.corpus.store, corpus=self.corpus)
 
     def _steps(self, queries: Sequence[Query]) -> StepList:
         asked = StoredTable.in_memory(queries_to_table(list(queries)))
