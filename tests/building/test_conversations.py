@@ -212,3 +212,15 @@ def test_an_empty_or_unusable_corpus_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(DatasetError, match="fewer than 20 words"):
             build(server, tmp_path, data=short)
         assert not server.asked
+
+
+def test_a_judge_that_calls_everything_supporting_is_named(tmp_path: Path) -> None:
+    """The controls are in `build.json`, and a warning says what the labels are worth."""
+    with serving() as server:
+        about = build(server, tmp_path).about
+    assert about["judge_on_controls"] == {"supporting": [6, 6], "foreign": [6, 6]}
+    assert len(about["warnings"]) == 1
+    with serving(faults={"support": "yes"}) as server:
+        about = build(server, tmp_path).about
+    assert about["judge_on_controls"] == {"supporting": [6, 6], "foreign": [0, 6]}
+    assert "ARE NOISE" in about["warnings"][1]

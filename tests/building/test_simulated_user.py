@@ -63,7 +63,7 @@ def test_typing_errors_are_repeatable() -> None:
 
 
 def test_a_message_must_not_contain_the_answer() -> None:
-    """A user who knows the answer is no user."""
+    """A user who knows the answer does not ask for it."""
     draft = TurnDraft("talk", "goal", (Passage("p", ""),), answer="Ann Hale")
     take_message(draft, "- Who built it?", "")
     assert draft.question == "Who built it?"

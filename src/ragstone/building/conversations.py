@@ -14,8 +14,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from ragstone.building.controls import LEAST_INFORMED, accuracy_of, called, controls
 from ragstone.building.dialogue import (
     FIRST,
     Dialogue,
@@ -51,8 +52,11 @@ from ragstone.experiment.live_system import LiveReply, LiveSystem
 from ragstone.protocols import Services
 from ragstone.types import Passage
 
+if TYPE_CHECKING:
+    from ragstone.statistics.judge_quality import Accuracy
+
 _SPARE: Final = 20
-Turns = Sequence[tuple[Dialogue, DialogueTurn]]
+Turns: TypeAlias = Sequence[tuple[Dialogue, DialogueTurn]]
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class MadeConversations:
         turns = [turn for one in self.kept for turn in one.turns]
         asked = crossed(turns)
         relevant = [len(turn.relevant) for turn in turns if not turn.declined]
+        accuracy = accuracy_of([pair for one in self.kept for pair in one.controls])
+        yes, no = accuracy.true_yes, accuracy.true_no
         missed = sum(n for k, n in asked.get("unanswerable", {}).items() if k != "unanswerable")
         return {
             **({} if self.real is None else {"real": real_shape(self.real)}),
@@ -111,15 +117,25 @@ class MadeConversations:
             "passages_judged_without_verdict": sum(
                 label is None for turn in turns for label in turn.supporting.values()
             ),
-            "warnings": list(_warnings(missed, asked)),
+            "judge_on_controls": {"supporting": [yes.count, yes.n], "foreign": [no.count, no.n]},
+            "warnings": list(_warnings(missed, asked, accuracy)),
         }
 
 
-def _warnings(missed: int, asked: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _warnings(
+    missed: int, asked: Mapping[str, Mapping[str, int]], accuracy: Accuracy
+) -> Iterator[str]:
     yield (
         "synthetic conversations are easier than those of people: mtRAG found shorter ones with "
         "fewer different passages, and higher faithfulness on them"
     )
+    if accuracy.informed is not None and accuracy.informed < LEAST_INFORMED:
+        yes, no = accuracy.true_yes, accuracy.true_no
+        yield (
+            f"THE RELEVANT PASSAGES ARE NOISE: of passages with known labels, the judge calls "
+            f"{yes.count} of {yes.n} supporting ones supporting and {no.count} of {no.n} foreign "
+            "ones not supporting; use another --judge"
+        )
     total = sum(asked.get("unanswerable", {}).values())
     if missed:
         yield (
@@ -200,8 +216,8 @@ class ConversationBuilder:
         typed = bool(self.judges.types)
         given = sum(bool(one.opening) for one in dialogues)
         turns = sum(len(one.kinds) for one in dialogues)
-        # The user, the search text of a later turn, the answer, and a verdict per passage.
-        return turns * (3 + passages + typed) - len(dialogues) - given
+        # The user, the search text of a later turn, the answer, a verdict per passage; controls.
+        return turns * (3 + passages + typed) + len(dialogues) - given
 
     def _talk(self, batch: Sequence[Dialogue]) -> list[Dialogue]:
         """Return conversations after all their turns, which are written together."""
@@ -212,6 +228,7 @@ class ConversationBuilder:
                 one.attempts.append(turn)
             self._answer(_open(begun))
             self._label(_open(begun))
+        self._control([one for one in batch if one.turns and not one.turns[0].declined])
         return list(batch)
 
     @staticmethod
@@ -235,7 +252,7 @@ class ConversationBuilder:
         for turn, draft in drafts:
             turn.question = draft.question
             if draft.reason:
-                turn.reject("question", draft.reason.partition(": ")[2] or draft.reason)
+                turn.reject("question", draft.reason_alone)
 
     def _answer(self, begun: Turns) -> None:
         """Let the agent answer, and reject answers that a reference must not be."""
@@ -282,6 +299,13 @@ class ConversationBuilder:
             else:
                 turn.supporting = {p.passage_id: False for p in turn.shown}
         self._type(_open(begun))
+
+    def _control(self, begun: Sequence[Dialogue]) -> None:
+        """Let the judge label two passages per conversation whose labels are known."""
+        for one in begun:
+            first = one.query(one.turns[0])
+            found = controls([first], [[p for p in one.others if p not in one.turns[0].shown]])
+            one.controls = called(self.judges.support, found, self.services)
 
     def _type(self, begun: Turns) -> None:
         if self.judges.types is None:
@@ -356,6 +380,8 @@ def _check_answer(one: Dialogue, turn: DialogueTurn, reply: LiveReply, own_words
     """Raise `Rejected` if the agent's answer must not be a reference."""
     if reply.prediction.answer is None:
         raise Rejected(f"the agent failed: {reply.prediction.reason}")
+    if reply.prediction.status == "cut":
+        raise Rejected("the answer was cut at its maximum length")
     if turn.declined:
         # A refusal may name its sources, and repeats the words of the instruction.
         if turn.kind != "unanswerable":

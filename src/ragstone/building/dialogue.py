@@ -99,6 +99,8 @@ class Dialogue:
     others: tuple[Passage, ...] = ()
     """Passages of other topics, for changes of topic."""
     attempts: list[DialogueTurn] = field(default_factory=list)
+    controls: list[tuple[bool, bool]] = field(default_factory=list)
+    """(supports, called supporting) of passages with a known label; see `building.controls`."""
 
     @property
     def turns(self) -> list[DialogueTurn]:

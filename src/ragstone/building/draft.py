@@ -83,6 +83,11 @@ class Draft:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
+    def reason_alone(self) -> str:
+        """The reason without the name of the step in front."""
+        return self.reason.partition(": ")[2] or self.reason
+
+    @property
     def values(self) -> dict[str, str]:
         """The variables of prompts."""
         first, *others = [passage.full_text for passage in self.passages]

@@ -256,7 +256,7 @@ class LiveBuilder:
         size = limits.BUILD_CONVERSATIONS
         batches = self.funnel.until_limit("conversation", self.begun(seeds), self._talk, size=size)
         finished = [one for batch in batches for one in batch]
-        with_goal = self.funnel.keep("goal", finished, lambda one: one.draft.reason)
+        with_goal = self.funnel.keep("goal", finished, lambda one: one.draft.reason_alone)
         started = self.funnel.keep(
             "user message", with_goal, lambda one: "" if one.turns else one.problem
         )
@@ -318,7 +318,7 @@ class LiveBuilder:
         asked = []
         for one, turn, draft in zip(going, turns, drafts, strict=True):
             if draft.reason:
-                one.problem = draft.reason.partition(": ")[2] or draft.reason
+                one.problem = draft.reason_alone
                 continue
             seed = f"{self.plan.seed} {one.item_id} {turn.number}"
             turn.message = one.persona.typed(draft.question, seed)

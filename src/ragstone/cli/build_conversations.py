@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _JUDGE_TOKENS: Final = 64
 _AGENT_PROMPT: Final = "mtrag-like"
+_AGENT_TOKENS: Final = 256
+"""Tokens of the 150 words that the prompt allows, with some to spare."""
 
 
 def _turns(
@@ -214,7 +216,11 @@ def _agent(given: dict[str, Any], corpus: Corpus) -> LiveSystem:
     written = given["agent"] or given["model"]
     generator = create("generators", written, where="--agent")
     if isinstance(generator, LlmGenerator) and generator.prompt == DEFAULT_PROMPT:
-        generator = replace(generator, prompt=_AGENT_PROMPT)
+        generator = replace(
+            generator,
+            prompt=_AGENT_PROMPT,
+            max_tokens=max(generator.max_tokens, _AGENT_TOKENS),
+        )
     former = LlmRewrite(model=given["model"])
     retriever = create("retrievers", given["retriever"], where="--retriever")
     system = System("agent", former, retriever, generator=generator)
