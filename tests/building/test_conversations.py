@@ -88,7 +88,7 @@ def test_every_kind_of_turn_is_kept_with_its_labels(tmp_path: Path) -> None:
         assert (query.gold_answers == (REFUSAL,)) == declined
         assert sum(grades.values()) == (0 if declined else 2)
         assert 0 in grades.values()
-        assert bool(query.rewrite) == (query.labels["turn"] > 1)
+        assert bool(query.rewrite) == (query.turn != 1)
     assert 2 <= min(len(one.turns) for one in made.kept) <= 5
 
 

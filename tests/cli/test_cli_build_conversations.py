@@ -50,8 +50,9 @@ def test_conversations_are_built_again_without_a_call(
 ) -> None:
     """The JSON has the promised shape; a repetition asks nothing; the set can be loaded."""
     made = tmp_path / "made"
-    given = (made, "--corpus", corpus, "--model", model(server), "--count", 3, "--turns", "2-3")
-    given = (*given, "--mix", "follow-up=1,clarification=1", "--question-types", "--json")
+    given: list[object] = [made, "--corpus", corpus, "--model", model(server), "--count", 3]
+    given += ["--turns", "2-3", "--mix", "follow-up=1,clarification=1"]
+    given += ["--question-types", "--json"]
     first = ragstone(*given)
     assert first.exit_code == 0, first.output
     asked = sum(server.asked.values())

@@ -10,13 +10,13 @@ passages of a turn are those that a judge calls supporting. Section 9 and append
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.building.controls import LEAST_INFORMED, accuracy_of, called, controls
+from ragstone.building.conversation_seeds import drawn_passages, first_messages
 from ragstone.building.dialogue import (
     FIRST,
     Dialogue,
@@ -30,9 +30,8 @@ from ragstone.building.dialogue import (
     too_short,
 )
 from ragstone.building.draft import Draft, QueryWriter
-from ragstone.building.funnel import Candidate, Funnel
+from ragstone.building.funnel import Funnel
 from ragstone.building.label_files import SEPARATOR
-from ragstone.building.passages import usable
 from ragstone.building.reply_parsing import (
     Rejected,
     check_new,
@@ -47,7 +46,6 @@ from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
-from ragstone.errors import DatasetError
 from ragstone.experiment.live_system import LiveReply, LiveSystem
 from ragstone.protocols import Services
 from ragstone.types import Passage
@@ -55,7 +53,6 @@ from ragstone.types import Passage
 if TYPE_CHECKING:
     from ragstone.statistics.judge_quality import Accuracy
 
-_SPARE: Final = 20
 Turns: TypeAlias = Sequence[tuple[Dialogue, DialogueTurn]]
 
 
@@ -198,7 +195,7 @@ class ConversationBuilder:
         drawn = drawn_passages(self.corpus, self.plan, self.funnel, self.writer.prompts.language)
         openings: list[str] = [""] * len(drawn)
         if seeds is not None:
-            openings = _openings(seeds, self.plan, self.funnel)
+            openings = first_messages(seeds, self.plan, self.funnel)
         return [
             Dialogue(
                 f"c{n + 1}",
@@ -210,8 +207,9 @@ class ConversationBuilder:
             for n, (planned, opening) in enumerate(zip(kinds, openings, strict=False))
         ]
 
-    def calls(self, dialogues: Sequence[Dialogue]) -> int:
-        """Return the largest number of calls of some conversations, without any call."""
+    def calls(self, seeds: Dataset | None = None) -> int:
+        """Return the largest number of calls that a build makes, without any call."""
+        dialogues = self.begun(seeds)
         passages = self.agent.setting.shows + 1
         typed = bool(self.judges.types)
         given = sum(bool(one.opening) for one in dialogues)
@@ -264,7 +262,7 @@ class ConversationBuilder:
             turn.rewrite = reply.search if turn.number > 1 else ""
             turn.shown = self._shown(one, turn, reply)
             turn.answer = (reply.prediction.answer or "").strip()
-            turn.declined = refusal(turn.answer)
+            turn.declined = bool(refusal(turn.answer))
             try:
                 _check_answer(one, turn, reply, own_words)
             except Rejected as error:
@@ -321,49 +319,6 @@ class ConversationBuilder:
         query = one.query(turn)
         alone = replace(query, text=turn.rewrite or turn.question)
         return Item(alone, turn.answer, tuple(p.full_text for p in passages))
-
-
-def drawn_passages(
-    corpus: Corpus, plan: DialoguePlan, funnel: Funnel, language: str
-) -> list[Passage]:
-    """Return usable passages in random order, at most one per conversation of the plan.
-
-    The funnel's step `passages` counts those that were looked at.
-
-    Raises:
-        DatasetError: the corpus is empty, or none of the passages that were drawn is usable.
-    """
-    if not len(corpus):
-        raise DatasetError("the corpus has no passage; name one with --corpus that has some")
-    size = min(len(corpus), 2 * plan.count + _SPARE)
-    places = random.Random(plan.seed).sample(range(len(corpus)), size)  # noqa: S311 - no secret
-    found = usable(Corpus.from_passages([corpus.at(p) for p in places]), in_language=language)
-    kept: list[Passage] = []
-    for place in places:
-        passage = corpus.at(place)
-        item = Candidate(passage.passage_id, passage.text[: limits.MAX_EXCERPT_CHARACTERS])
-        if funnel.keep("passages", [item], found.refused):
-            kept.append(passage)
-        if len(kept) == plan.count:
-            break
-    if not kept:
-        reason, count = Counter(found.refused.values()).most_common(1)[0]
-        raise DatasetError(
-            f"none of {size:,} passages is usable; of {count:,} of them: {reason}. Use a corpus of "
-            "prose passages, or cut its documents with ragstone data chunk"
-        )
-    return kept
-
-
-def _openings(seeds: Dataset, plan: DialoguePlan, funnel: Funnel) -> list[str]:
-    """Return the texts of a random sample of queries that need no history."""
-    first = [query for query in seeds.queries if not query.history]
-    if not first:
-        raise DatasetError(f"the data set {seeds.name!r} has no query without a history")
-    size = min(plan.count, len(first))
-    drawn = random.Random(plan.seed).sample(first, size)  # noqa: S311 - no secret
-    funnel.keep("queries", [Candidate(q.query_id, q.text) for q in drawn], {})
-    return [query.text for query in drawn]
 
 
 def _open(begun: Turns) -> list[tuple[Dialogue, DialogueTurn]]:

@@ -143,7 +143,7 @@ class Dialogue:
 
     def query(self, turn: DialogueTurn) -> Query:
         """Return a turn as a query of the data set."""
-        place = {"conversation": self.dialogue_id, "turn": turn.number}
+        place: dict[str, Label] = {"conversation": self.dialogue_id, "turn": turn.number}
         return Query(
             self.turn_id(turn),
             turn.question,

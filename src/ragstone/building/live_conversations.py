@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from ragstone.building.conversations import drawn_passages
+from ragstone.building.conversation_seeds import drawn_passages
 from ragstone.building.dialogue import DialoguePlan, TurnDraft, real_shape, shape
 from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.funnel import Funnel
@@ -31,7 +31,7 @@ from ragstone.data.table_builder import judgements
 from ragstone.errors import DatasetError
 from ragstone.experiment.live_system import LiveReply, LiveSystem
 from ragstone.statistics.summary import Summary, summarise
-from ragstone.types import Message, Passage, Query
+from ragstone.types import Label, Message, Passage, Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
@@ -121,7 +121,7 @@ class Talk:
 
     def query(self, turn: TalkTurn) -> Query:
         """Return a turn as a query without a gold answer."""
-        labels = {
+        labels: dict[str, Label] = {
             "conversation": self.item_id,
             "turn": turn.number,
             "persona": self.persona.name,
@@ -281,9 +281,10 @@ class LiveBuilder:
             for n, draft in enumerate(drafts)
         ]
 
-    def calls(self, talks: Sequence[Talk]) -> int:
+    def calls(self, seeds: Dataset | None = None) -> int:
         """Return the largest number of model calls, with one call of the system per turn."""
         # A message, the system's answer and a verdict per turn; a call per goal from a passage.
+        talks = self.begun(seeds)
         return sum(3 * one.persona.patience + (not one.draft.question) for one in talks)
 
     def _talk(self, batch: Sequence[Talk]) -> list[Talk]:

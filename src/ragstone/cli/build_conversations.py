@@ -120,7 +120,7 @@ def conversations_command(
         make = _live if given["live"] else _synthetic
         builder = make(given, services, data.get("corpus"))
         if only_plan:
-            calls = builder.calls(builder.begun(seeds))
+            calls = builder.calls(seeds)
             print_result(lambda: {"calls": calls}, lambda: f"at most {calls:,} calls")
             return
         made = builder.build(seeds, real)
