@@ -75,6 +75,8 @@ class MadeConversations:
     corpus: Corpus
     funnel: Funnel
     kept: list[Dialogue]
+    controls: list[tuple[bool, bool]] = field(default_factory=list)
+    """The judge's labels of passages with a known label, in all conversations."""
     real: Dataset | None = None
     """Conversations of people, to compare with."""
 
@@ -102,7 +104,7 @@ class MadeConversations:
         turns = [turn for one in self.kept for turn in one.turns]
         asked = crossed(turns)
         relevant = [len(turn.relevant) for turn in turns if not turn.declined]
-        accuracy = accuracy_of([pair for one in self.kept for pair in one.controls])
+        accuracy = accuracy_of(self.controls)
         yes, no = accuracy.true_yes, accuracy.true_no
         missed = sum(n for k, n in asked.get("unanswerable", {}).items() if k != "unanswerable")
         return {
@@ -129,7 +131,7 @@ def _warnings(
     if accuracy.informed is not None and accuracy.informed < LEAST_INFORMED:
         yes, no = accuracy.true_yes, accuracy.true_no
         yield (
-            f"THE RELEVANT PASSAGES ARE NOISE: of passages with known labels, the judge calls "
+            f"THE RELEVANT PASSAGES MAY BE NOISE: of passages with known labels, the judge calls "
             f"{yes.count} of {yes.n} supporting ones supporting and {no.count} of {no.n} foreign "
             "ones not supporting; use another --judge"
         )
@@ -187,7 +189,8 @@ class ConversationBuilder:
         kept = self.funnel.keep("conversation", finished, too_short)
         # The conversations come after their turns in the list of steps.
         self.funnel.stages["conversation"] = self.funnel.stages.pop("conversation")
-        return MadeConversations(self.corpus, self.funnel, kept, real)
+        pairs = [pair for one in finished for pair in one.controls]
+        return MadeConversations(self.corpus, self.funnel, kept, pairs, real)
 
     def begun(self, seeds: Dataset | None = None) -> list[Dialogue]:
         """Return the conversations before their first turn, without a call."""
