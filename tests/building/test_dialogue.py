@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ragstone.building.dialogue import (
-    Dialogue,
     DialoguePlan,
-    DialogueTurn,
+    SyntheticTalk,
+    SyntheticTurn,
     count_turns,
     crossed,
     real_shape,
@@ -20,13 +20,13 @@ from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Passage
 
 
-def dialogue() -> Dialogue:
+def dialogue() -> SyntheticTalk:
     """Return a conversation whose third turn was rejected."""
-    one = Dialogue("c1", ("first", "follow-up", "unanswerable"), (Passage("p", "Text."),))
+    one = SyntheticTalk("c1", ("first", "follow-up", "unanswerable"), (Passage("p", "Text."),))
     one.attempts = [
-        DialogueTurn(1, "first", "Who?", "Ann."),
-        DialogueTurn(2, "follow-up", "When was it?", "In 1712."),
-        DialogueTurn(3, "unanswerable", "And why?", stage="answer", reason="the answer is empty"),
+        SyntheticTurn(1, "first", "Who?", "Ann."),
+        SyntheticTurn(2, "follow-up", "When was it?", "In 1712."),
+        SyntheticTurn(3, "unanswerable", "And why?", stage="answer", reason="the answer is empty"),
     ]
     return one
 

@@ -19,9 +19,10 @@ from ragstone.building.controls import LEAST_INFORMED, accuracy_of, called, cont
 from ragstone.building.conversation_seeds import drawn_passages, first_messages
 from ragstone.building.dialogue import (
     FIRST,
-    Dialogue,
+    AnsweringSystem,
     DialoguePlan,
-    DialogueTurn,
+    SyntheticTalk,
+    SyntheticTurn,
     TurnDraft,
     count_turns,
     crossed,
@@ -46,14 +47,13 @@ from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
-from ragstone.experiment.live_system import LiveReply, LiveSystem
 from ragstone.protocols import Services
-from ragstone.types import Passage
+from ragstone.types import LiveReply, Passage
 
 if TYPE_CHECKING:
     from ragstone.statistics.judge_quality import Accuracy
 
-Turns: TypeAlias = Sequence[tuple[Dialogue, DialogueTurn]]
+Turns: TypeAlias = Sequence[tuple[SyntheticTalk, SyntheticTurn]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class MadeConversations:
 
     corpus: Corpus
     funnel: Funnel
-    kept: list[Dialogue]
+    kept: list[SyntheticTalk]
     controls: list[tuple[bool, bool]] = field(default_factory=list)
     """The judge's labels of passages with a known label, in all conversations."""
     real: Dataset | None = None
@@ -156,7 +156,7 @@ class ConversationBuilder:
     """
 
     corpus: Corpus
-    agent: LiveSystem
+    agent: AnsweringSystem
     writer: QueryWriter
     judges: TurnJudges
     plan: DialoguePlan = field(default_factory=DialoguePlan)
@@ -192,7 +192,7 @@ class ConversationBuilder:
         pairs = [pair for one in finished for pair in one.controls]
         return MadeConversations(self.corpus, self.funnel, kept, pairs, real)
 
-    def begun(self, seeds: Dataset | None = None) -> list[Dialogue]:
+    def begun(self, seeds: Dataset | None = None) -> list[SyntheticTalk]:
         """Return the conversations before their first turn, without a call."""
         kinds = self.plan.kinds()
         drawn = drawn_passages(self.corpus, self.plan, self.funnel, self.writer.prompts.language)
@@ -200,7 +200,7 @@ class ConversationBuilder:
         if seeds is not None:
             openings = first_messages(seeds, self.plan, self.funnel)
         return [
-            Dialogue(
+            SyntheticTalk(
                 f"c{n + 1}",
                 planned,
                 source=() if opening else (drawn[n],),
@@ -213,14 +213,14 @@ class ConversationBuilder:
     def calls(self, seeds: Dataset | None = None) -> int:
         """Return the largest number of calls that a build makes, without any call."""
         dialogues = self.begun(seeds)
-        passages = self.agent.setting.shows + 1
+        passages = self.agent.shows + 1
         typed = bool(self.judges.types)
         given = sum(bool(one.opening) for one in dialogues)
         turns = sum(len(one.kinds) for one in dialogues)
         # The user, the search text of a later turn, the answer, a verdict per passage; controls.
         return turns * (3 + passages + typed) + len(dialogues) - given
 
-    def _talk(self, batch: Sequence[Dialogue]) -> list[Dialogue]:
+    def _talk(self, batch: Sequence[SyntheticTalk]) -> list[SyntheticTalk]:
         """Return conversations after all their turns, which are written together."""
         while going := [one for one in batch if not one.ended]:
             begun = [(one, self._next(one)) for one in going]
@@ -233,9 +233,9 @@ class ConversationBuilder:
         return list(batch)
 
     @staticmethod
-    def _next(one: Dialogue) -> DialogueTurn:
+    def _next(one: SyntheticTalk) -> SyntheticTurn:
         number = len(one.turns)
-        return DialogueTurn(number + 1, one.kinds[number], one.opening if not number else "")
+        return SyntheticTurn(number + 1, one.kinds[number], one.opening if not number else "")
 
     def _ask(self, begun: Turns) -> None:
         """Let the user's model write the next message of each conversation."""
@@ -258,9 +258,7 @@ class ConversationBuilder:
     def _answer(self, begun: Turns) -> None:
         """Let the agent answer, and reject answers that a reference must not be."""
         replies = self.agent.reply([one.query(turn) for one, turn in begun], self.services)
-        own_words = "\n".join(
-            (self.agent.system.generator or self.agent.setting).templates.values()
-        )
+        own_words = self.agent.own_words
         for (one, turn), reply in zip(begun, replies, strict=True):
             turn.rewrite = reply.search if turn.number > 1 else ""
             turn.shown = self._shown(one, turn, reply)
@@ -271,7 +269,9 @@ class ConversationBuilder:
             except Rejected as error:
                 turn.reject("answer", str(error))
 
-    def _shown(self, one: Dialogue, turn: DialogueTurn, reply: LiveReply) -> tuple[Passage, ...]:
+    def _shown(
+        self, one: SyntheticTalk, turn: SyntheticTurn, reply: LiveReply
+    ) -> tuple[Passage, ...]:
         """Return the passages of the answer's context, and the source of a first turn."""
         ids = [*reply.context.passage_ids]
         ids += [p.passage_id for p in one.source if turn.kind == FIRST]
@@ -301,7 +301,7 @@ class ConversationBuilder:
                 turn.supporting = {p.passage_id: False for p in turn.shown}
         self._type(_open(begun))
 
-    def _control(self, begun: Sequence[Dialogue]) -> None:
+    def _control(self, begun: Sequence[SyntheticTalk]) -> None:
         """Let the judge label two passages per conversation whose labels are known."""
         for one in begun:
             first = one.query(one.turns[0])
@@ -317,14 +317,14 @@ class ConversationBuilder:
             turn.question_types = tuple(filter(None, verdict.label.split(SEPARATOR)))
 
     @staticmethod
-    def _item(one: Dialogue, turn: DialogueTurn, passages: Sequence[Passage]) -> Item:
+    def _item(one: SyntheticTalk, turn: SyntheticTurn, passages: Sequence[Passage]) -> Item:
         """Return a turn for a judge, as a query that can be understood alone."""
         query = one.query(turn)
         alone = replace(query, text=turn.rewrite or turn.question)
         return Item(alone, turn.answer, tuple(p.full_text for p in passages))
 
 
-def _open(begun: Turns) -> list[tuple[Dialogue, DialogueTurn]]:
+def _open(begun: Turns) -> list[tuple[SyntheticTalk, SyntheticTurn]]:
     return [(one, turn) for one, turn in begun if not turn.stage]
 
 
@@ -334,7 +334,9 @@ def _take_question(draft: Draft, reply: str, prompt: str) -> None:
         check_new("question", draft.question, [message.text for message in draft.history])
 
 
-def _check_answer(one: Dialogue, turn: DialogueTurn, reply: LiveReply, own_words: str) -> None:
+def _check_answer(
+    one: SyntheticTalk, turn: SyntheticTurn, reply: LiveReply, own_words: str
+) -> None:
     """Raise `Rejected` if the agent's answer must not be a reference."""
     if reply.prediction.answer is None:
         raise Rejected(f"the agent failed: {reply.prediction.reason}")
@@ -351,7 +353,7 @@ def _check_answer(one: Dialogue, turn: DialogueTurn, reply: LiveReply, own_words
     check_not_given(turn.question, turn.answer)
 
 
-def _unsupported(turn: DialogueTurn) -> str:
+def _unsupported(turn: SyntheticTurn) -> str:
     if not turn.shown:
         return "no passage was found"
     unread = any(label is None for label in turn.supporting.values())

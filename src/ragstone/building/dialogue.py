@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ragstone.building.draft import Draft
 from ragstone.building.funnel import Candidate, Funnel
@@ -15,7 +15,11 @@ from ragstone.core import limits
 from ragstone.core.prompts import show_history
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
-from ragstone.types import Label, Message, Passage, Query
+from ragstone.types import Label, LiveReply, Message, Passage, Query
+
+if TYPE_CHECKING:
+    from ragstone.data.corpus import Corpus
+    from ragstone.protocols import Services
 
 KINDS: Final = ("follow-up", "clarification", "topic-shift", "unanswerable")
 """Kinds of a turn after the first, as `--mix` names them."""
@@ -23,6 +27,29 @@ FIRST: Final = "first"
 LEAST_TURNS: Final = 2
 STAGES: Final = ("question", "answer", "support")
 """The steps of a turn, in order."""
+
+
+class AnsweringSystem(Protocol):
+    """A system that answers new queries, such as `ragstone.experiment.live_system.LiveSystem`."""
+
+    @property
+    def corpus(self) -> Corpus:
+        """The passages that the system searches."""
+        ...
+
+    @property
+    def shows(self) -> int:
+        """Maximum number of retrieved passages behind an answer."""
+        ...
+
+    @property
+    def own_words(self) -> str:
+        """The texts of its prompt, which an answer must not repeat."""
+        ...
+
+    def reply(self, queries: Sequence[Query], services: Services) -> list[LiveReply]:
+        """Return one reply per query, in order; one without an answer has a reason."""
+        ...
 
 
 @dataclass
@@ -44,7 +71,7 @@ class TurnDraft(Draft):
 
 
 @dataclass
-class DialogueTurn:
+class SyntheticTurn:
     """One turn: the user's message and the agent's answer, or why one of them was rejected."""
 
     number: int
@@ -86,7 +113,7 @@ class DialogueTurn:
 
 
 @dataclass
-class Dialogue:
+class SyntheticTalk:
     """A conversation with its plan; a rejected turn ends it."""
 
     dialogue_id: str
@@ -98,12 +125,12 @@ class Dialogue:
     """The given query."""
     others: tuple[Passage, ...] = ()
     """Passages of other topics, for changes of topic."""
-    attempts: list[DialogueTurn] = field(default_factory=list)
+    attempts: list[SyntheticTurn] = field(default_factory=list)
     controls: list[tuple[bool, bool]] = field(default_factory=list)
     """(supports, called supporting) of passages with a known label; see `building.controls`."""
 
     @property
-    def turns(self) -> list[DialogueTurn]:
+    def turns(self) -> list[SyntheticTurn]:
         """The turns that no step rejected."""
         return [turn for turn in self.attempts if not turn.stage]
 
@@ -130,7 +157,7 @@ class Dialogue:
         pairs = ((Message("user", t.question), Message("agent", t.answer)) for t in self.turns)
         return tuple(message for pair in pairs for message in pair)
 
-    def turn_id(self, turn: DialogueTurn) -> str:
+    def turn_id(self, turn: SyntheticTurn) -> str:
         """Return the query id of a turn."""
         return f"{self.dialogue_id}::{turn.number}"
 
@@ -141,7 +168,7 @@ class Dialogue:
         last = next((turn.relevant for turn in self.turns[::-1] if turn.relevant), [])
         return tuple(last[:LEAST_TURNS]) or self.source or self.turns[-1].shown[:1]
 
-    def query(self, turn: DialogueTurn) -> Query:
+    def query(self, turn: SyntheticTurn) -> Query:
         """Return a turn as a query of the data set."""
         place: dict[str, Label] = {"conversation": self.dialogue_id, "turn": turn.number}
         return Query(
@@ -215,7 +242,7 @@ class DialoguePlan:
         return [(FIRST, *(next(later) for _ in range(n - 1))) for n in lengths]
 
 
-def count_turns(funnel: Funnel, dialogues: Iterable[Dialogue]) -> None:
+def count_turns(funnel: Funnel, dialogues: Iterable[SyntheticTalk]) -> None:
     """Add the turns of finished conversations to the counts of a funnel, step by step."""
     turns = [(one, turn) for one in dialogues for turn in one.attempts]
     for place, stage in enumerate(STAGES):
@@ -225,7 +252,7 @@ def count_turns(funnel: Funnel, dialogues: Iterable[Dialogue]) -> None:
         funnel.keep(stage, items, why)
 
 
-def too_short(dialogue: Dialogue) -> str:
+def too_short(dialogue: SyntheticTalk) -> str:
     """Return why a conversation is rejected as a whole, or ""."""
     if len(dialogue.turns) >= LEAST_TURNS:
         return ""
@@ -254,7 +281,7 @@ def real_shape(real: Dataset) -> dict[str, Any]:
     return shape([one.turns for one in real.conversations])
 
 
-def crossed(turns: Iterable[DialogueTurn]) -> dict[str, dict[str, int]]:
+def crossed(turns: Iterable[SyntheticTurn]) -> dict[str, dict[str, int]]:
     """Return kind asked for -> answerability obtained -> turns."""
     found: dict[str, Counter[str]] = {}
     for turn in turns:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ragstone.building.conversation_seeds import drawn_passages
-from ragstone.building.dialogue import DialoguePlan, TurnDraft, real_shape, shape
+from ragstone.building.dialogue import AnsweringSystem, DialoguePlan, TurnDraft, real_shape, shape
 from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.funnel import Funnel
 from ragstone.building.reply_parsing import repeats
@@ -29,9 +29,8 @@ from ragstone.core.schemas import queries_to_table
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
 from ragstone.errors import DatasetError
-from ragstone.experiment.live_system import LiveReply, LiveSystem
 from ragstone.statistics.summary import Summary, summarise
-from ragstone.types import Label, Message, Passage, Query
+from ragstone.types import Label, LiveReply, Message, Passage, Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
@@ -149,7 +148,7 @@ class Talk:
 class MadeTalks:
     """The conversations with a live system."""
 
-    system: LiveSystem
+    system: AnsweringSystem
     funnel: Funnel
     talks: list[Talk]
     real: Dataset | None = None
@@ -227,7 +226,7 @@ class LiveBuilder:
         plan: number of conversations and seed; the length is each persona's patience.
     """
 
-    system: LiveSystem
+    system: AnsweringSystem
     writer: QueryWriter
     judge: VerdictJudge
     personas: Sequence[Persona]

@@ -29,7 +29,7 @@ from ragstone.experiment.starter import Starter
 from ragstone.experiment.steps import Step, compute
 from ragstone.experiment.system import SharedInputs, StepList, System
 from ragstone.protocols import Services
-from ragstone.types import Context, Prediction, Query
+from ragstone.types import Context, LiveReply, Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 
 _FILE: Final = re.compile(r"(?P<path>.+\.ya?ml)(?::(?P<name>.+))?")
 _RUN: Final = "live"
-
-
-@dataclass(frozen=True, slots=True)
-class LiveReply:
-    """A system's answer, the context that it is from, and the search text."""
-
-    prediction: Prediction
-    context: Context
-    search: str = ""
-    """"" if the system retrieves by itself."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +91,17 @@ class LiveSystem:
             # The kept replies belong to the folder of this build, so that it can be resumed.
             system = replace(system, generator=generator.of_run(_RUN))
         return cls(system, fitting[0], made.dataset.corpus)
+
+    @property
+    def shows(self) -> int:
+        """Maximum number of retrieved passages behind an answer."""
+        return self.setting.shows
+
+    @property
+    def own_words(self) -> str:
+        """The texts of the generator's prompt, which an answer must not repeat."""
+        generator = self.system.generator
+        return "\n".join(generator.templates.values()) if generator else ""
 
     def check(self, services: Services) -> None:
         """Raise if a component cannot work here."""
