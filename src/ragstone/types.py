@@ -382,16 +382,6 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveReply:
-    """A system's answer to a new query, the context that it is from, and the search text."""
-
-    prediction: Prediction
-    context: Context
-    search: str = ""
-    """Empty if the system retrieves by itself."""
-
-
-@dataclass(frozen=True, slots=True)
 class Score:
     """A metric's value for one query, or the reason why there is none."""
 

@@ -41,6 +41,7 @@ from ragstone.building.reply_parsing import (
     read_question,
 )
 from ragstone.components.judges.verdict import Item, VerdictJudge
+from ragstone.components.live_reply import LiveReply
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
 from ragstone.core.schemas import queries_to_table
@@ -48,7 +49,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
 from ragstone.protocols import Services
-from ragstone.types import LiveReply, Passage
+from ragstone.types import Passage
 
 if TYPE_CHECKING:
     from ragstone.statistics.judge_quality import Accuracy
@@ -109,7 +110,7 @@ class MadeConversations:
         missed = sum(n for k, n in asked.get("unanswerable", {}).items() if k != "unanswerable")
         return {
             **({} if self.real is None else {"real": real_shape(self.real)}),
-            "composition": dict(Counter(turn.kind for turn in turns).most_common()),
+            "kinds": dict(Counter(turn.kind for turn in turns).most_common()),
             "asked_against_obtained": asked,
             "positives": {str(n): k for n, k in sorted(Counter(relevant).items())},
             "shape": shape([[one.query(turn) for turn in one.turns] for one in self.kept]),

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from ragstone.building.draft import Draft
 from ragstone.building.funnel import Candidate, Funnel
 from ragstone.building.generate import apportioned
+from ragstone.components.live_reply import LiveReply
 from ragstone.core import limits
 from ragstone.core.prompts import show_history
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
-from ragstone.types import Label, LiveReply, Message, Passage, Query
+from ragstone.types import Label, Message, Passage, Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus

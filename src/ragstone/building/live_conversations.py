@@ -23,6 +23,7 @@ from ragstone.building.reply_parsing import repeats
 from ragstone.building.simulated_user import MOVES, Persona, take_message
 from ragstone.building.strategies import STRATEGIES
 from ragstone.components.judges.verdict import Item, VerdictJudge
+from ragstone.components.live_reply import LiveReply
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
 from ragstone.core.schemas import queries_to_table
@@ -30,7 +31,7 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
 from ragstone.errors import DatasetError
 from ragstone.statistics.summary import Summary, summarise
-from ragstone.types import Label, LiveReply, Message, Passage, Query
+from ragstone.types import Label, Message, Passage, Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
@@ -200,7 +201,7 @@ class MadeTalks:
         return {
             "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
             "failures": dict(failures.most_common()),
-            "composition": dict(Counter(one.persona.name for one in self.talks)),
+            "personas": dict(Counter(one.persona.name for one in self.talks)),
             "shape": simulated,
             **real,
             "warnings": [] if self.real is not None else [FRIENDLY],

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.components.live_reply import LiveReply
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.schemas import (
     QRELS,
@@ -29,7 +30,7 @@ from ragstone.experiment.starter import Starter
 from ragstone.experiment.steps import Step, compute
 from ragstone.experiment.system import SharedInputs, StepList, System
 from ragstone.protocols import Services
-from ragstone.types import Context, LiveReply, Query
+from ragstone.types import Context, Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
