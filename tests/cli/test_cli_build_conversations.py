@@ -66,6 +66,7 @@ def test_conversations_are_built_again_without_a_call(
     assert document["recipe"]["corpus"]["given"] == str(corpus)
     data = load_dataset(str(made))
     assert len(data.conversations) == 3
+    assert "support" in data.source.machine_qrels
     assert (tmp_path / "funnel.svg").stat().st_size
 
 

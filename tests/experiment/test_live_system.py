@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.fakes.counting_service import serving
 
 from ragstone.calls.client import Calls
 from ragstone.errors import ConfigError
@@ -64,3 +65,18 @@ def test_a_wrong_name_or_setting_is_an_error(tmp_path: Path) -> None:
         LiveSystem.load(f"{written(tmp_path, settings='gold')}:base", "")
     with pytest.raises(ConfigError, match="is not a system"):
         LiveSystem.load("nothing", "sample")
+
+
+def test_a_service_is_not_asked_again_in_one_folder(tmp_path: Path) -> None:
+    """Its replies are kept like those of a model, though it declares no release."""
+    query = Query("n1", "Which city is the capital?", history=(Message("user", "Hello"),))
+    with serving() as service:
+        for _ in range(2):
+            with Calls.at(tmp_path / "calls.sqlite") as calls:
+                system = LiveSystem.load(service.url, "sample")
+                system.check(Services(calls=calls))
+                (reply,) = system.reply([query], Services(calls=calls))
+            assert reply.prediction.answer == "version 1"
+        assert service.counts.total() == 1
+        assert service.bodies[0]["history"] == [{"role": "user", "text": "Hello"}]
+    assert (system.setting.setting, system.shows) == ("system", 0)

@@ -14,9 +14,13 @@ from typing import Any, Final
 import orjson
 
 from ragstone.building.funnel import Funnel
+from ragstone.building.qrels import mark_of
+from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.core.atomic_files import atomic_files
+from ragstone.core.fingerprint import digest_file
 from ragstone.core.schemas import REJECTIONS, to_table
 from ragstone.data.dataset import Dataset
+from ragstone.data.machine_qrels import mark_path
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError
 
@@ -37,6 +41,8 @@ class Built:
     """Statistics of the result: composition, positives per query, balance, warnings."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Further files by name, such as a sample for people."""
+    judge: ModelJudge | None = None
+    """The judge whose labels alone are the judgements, which are then marked as machine-made."""
 
     def document(self, folder: Path) -> dict[str, Any]:
         """Return the plain data of `build.json` and of `--json`."""
@@ -70,6 +76,7 @@ def write_built(built: Built, folder: Path) -> list[Path]:
         with atomic_files(folder) as temporary:
             if built.dataset.query_table.num_rows:
                 write_dataset(built.dataset, temporary)
+                _mark(built, temporary)
             rejections = built.funnel.rejections
             columns = {
                 name: [getattr(one, name) for one in rejections] for name in REJECTIONS.names
@@ -83,3 +90,11 @@ def write_built(built: Built, folder: Path) -> list[Path]:
     except OSError as error:
         raise DatasetError(f"cannot write the benchmark into {folder}: {error}") from error
     return [folder / name for name in names]
+
+
+def _mark(built: Built, folder: Path) -> None:
+    """Write the mark of machine-made judgements beside them, if a judge made them."""
+    path, pairs = folder / "qrels.tsv", built.dataset.qrel_table.num_rows
+    if built.judge is not None and path.is_file():
+        mark = mark_of(built.judge, pairs, built.about.get("without_verdict", 0), digest_file(path))
+        mark_path(path).write_bytes(orjson.dumps(mark.document()))

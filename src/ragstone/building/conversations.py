@@ -40,6 +40,7 @@ from ragstone.building.reply_parsing import (
     checked_answer,
     read_question,
 )
+from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.components.judges.verdict import Item, VerdictJudge
 from ragstone.components.live_reply import LiveReply
 from ragstone.components.metrics.refusal import refusal
@@ -61,7 +62,7 @@ Turns: TypeAlias = Sequence[tuple[SyntheticTalk, SyntheticTurn]]
 class TurnJudges:
     """The judges of a turn, each by one model or several."""
 
-    support: VerdictJudge
+    support: ModelJudge
     """Whether a passage supports the agent's answer."""
     sufficient: VerdictJudge
     """Whether the passages answer a turn that the agent declined."""
@@ -114,7 +115,7 @@ class MadeConversations:
             "asked_against_obtained": asked,
             "positives": {str(n): k for n, k in sorted(Counter(relevant).items())},
             "shape": shape([[one.query(turn) for turn in one.turns] for one in self.kept]),
-            "passages_judged_without_verdict": sum(
+            "without_verdict": sum(
                 label is None for turn in turns for label in turn.supporting.values()
             ),
             "judge_on_controls": {"supporting": [yes.count, yes.n], "foreign": [no.count, no.n]},
@@ -167,6 +168,11 @@ class ConversationBuilder:
     def services(self) -> Services:
         """The services that make the model calls."""
         return self.writer.services
+
+    @property
+    def marked_by(self) -> ModelJudge:
+        """The judge whose labels are the judgements."""
+        return self.judges.support
 
     def build(self, seeds: Dataset | None = None, real: Dataset | None = None) -> MadeConversations:
         """Return the conversations.

@@ -240,6 +240,11 @@ class LiveBuilder:
         """The services that make the model calls."""
         return self.writer.services
 
+    @property
+    def marked_by(self) -> None:
+        """No judge: the data set has no judgements."""
+        return
+
     def build(self, seeds: Dataset | None = None, real: Dataset | None = None) -> MadeTalks:
         """Return the conversations, with goals from a data set, or else from the corpus.
 

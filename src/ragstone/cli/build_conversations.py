@@ -132,7 +132,7 @@ def conversations_command(
     }
     if not given["live"]:
         recipe |= {"turns": list(builder.plan.turns), "mix": dict(builder.plan.mix)}
-    built = Built(made.dataset, made.funnel, recipe, made.about, made.files)
+    built = Built(made.dataset, made.funnel, recipe, made.about, made.files, builder.marked_by)
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)

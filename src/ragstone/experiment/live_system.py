@@ -68,6 +68,9 @@ class LiveSystem:
             ConfigError: there is no such system, or no setting fits.
         """
         found = _FILE.fullmatch(written)
+        if written.startswith(("http://", "https://")):
+            made = load_experiment(_of_service(written, corpus))
+            return cls._of(made, made.systems[0])
         if found is None:
             text = Starter(written, corpus, Path("live.yaml"), metrics=("Match",)).text
             made = load_experiment(parse_yaml(text.encode()))
@@ -174,6 +177,17 @@ class _Work:
             inputs = {role: self.table(source) for role, source in given.inputs.items()}
             self.known[given] = compute(given, inputs, self.services).table
         return self.known[given]
+
+
+def _of_service(url: str, corpus: str) -> dict[str, Any]:
+    """Return the experiment of a service, which is sent the earlier messages too."""
+    body = {"query": "{query}", "history": "{history}"}
+    return {
+        "data": corpus,
+        "systems": {"service": {"generator": {"name": "http", "url": url, "body": body}}},
+        "settings": ["system"],
+        "metrics": ["Match"],
+    }
 
 
 def _named(made: Experiment, name: str | None, written: str) -> System:
