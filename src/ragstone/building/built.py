@@ -27,6 +27,9 @@ from ragstone.errors import DatasetError
 BUILD: Final = "build.json"
 REJECTED: Final = "rejected.parquet"
 CALLS: Final = "calls.sqlite"
+_QRELS: Final = "qrels.tsv"
+_DATA: Final = frozenset({"queries.jsonl", "corpus.jsonl", _QRELS, mark_path(Path(_QRELS)).name})
+"""Files of a data set, which an earlier build may have left and an empty one does not replace."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ def write_built(built: Built, folder: Path) -> list[Path]:
             for name, content in built.files.items():
                 (temporary / name).write_bytes(content)
             names = sorted(path.name for path in temporary.iterdir())
+        for name in _DATA.difference(names):
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise DatasetError(f"cannot write the benchmark into {folder}: {error}") from error
     return [folder / name for name in names]
@@ -94,7 +99,7 @@ def write_built(built: Built, folder: Path) -> list[Path]:
 
 def _mark(built: Built, folder: Path) -> None:
     """Write the mark of machine-made judgements beside them, if a judge made them."""
-    path, pairs = folder / "qrels.tsv", built.dataset.qrel_table.num_rows
+    path, pairs = folder / _QRELS, built.dataset.qrel_table.num_rows
     if built.judge is not None and path.is_file():
         mark = mark_of(built.judge, pairs, built.about.get("without_verdict", 0), digest_file(path))
         mark_path(path).write_bytes(orjson.dumps(mark.document()))
