@@ -92,7 +92,7 @@ class Persona:
         """Return a message with the persona's typing errors.
 
         >>> Persona("a", "", typos=1.0).typed("Where is it found?", "1")
-        'Whree is it fonud?'
+        'Wehre is it fonud?'
         """
         rng = random.Random(seed)  # noqa: S311 - no secret
 
