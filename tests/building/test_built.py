@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -10,6 +11,7 @@ from arro3.io import read_parquet
 
 from ragstone.building.built import Built, check_target, write_built
 from ragstone.building.funnel import Candidate, Funnel
+from ragstone.components.judges.support import Support
 from ragstone.data.load import load_dataset
 from ragstone.errors import DatasetError
 
@@ -46,3 +48,15 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(DatasetError, match=r"notes\.txt and is not a built benchmark"):
         check_target(tmp_path)
+
+
+def test_an_empty_build_leaves_no_data_of_an_earlier_one(tmp_path: Path) -> None:
+    """The judgements of a judge have a mark; a later build without a query removes the data."""
+    judge = Support(model={"name": "chat", "base_url": "http://127.0.0.1:9/v1", "model": "fake"})
+    write_built(replace(built(Funnel()), judge=judge), tmp_path)
+    assert "support" in load_dataset(str(tmp_path)).source.machine_qrels
+    (tmp_path / "calls.sqlite").touch()
+    none = load_dataset("sample").select([])
+    write_built(replace(built(Funnel()), dataset=none), tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"build.json", "rejected.parquet", "calls.sqlite"}

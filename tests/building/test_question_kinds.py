@@ -90,7 +90,7 @@ def test_a_false_premise_is_about_the_passage_and_corrected_by_it(
 def test_a_turn_depends_on_the_conversation(reply: str, reason: str) -> None:
     """The query is the last turn with its history and its self-contained form."""
     draft = first("multi-turn", [SIMPLE, reply], turns=2)
-    assert draft.reason.removeprefix("follow_up: ").startswith(reason)
+    assert draft.reason.removeprefix("dependent_turn: ").startswith(reason)
     assert bool(draft.reason) == bool(reason)
     if not reason:
         query = draft.query()

@@ -169,7 +169,7 @@ def _made_kind(step: str, prompt: str, body: str) -> dict[str, str]:
             "question": f"Why did {' '.join(words[:5])} never open in {len(prompt)}?",
             "answer": (_sentences(body) or [body])[-1],
         },
-        "follow_up": {
+        "dependent_turn": {
             "question": f"What is said of it in line {turn}?",
             "rewrite": f"What is said of {last} in line {turn}?",
             "answer": " ".join(words[4 * turn : 4 * turn + 4]),

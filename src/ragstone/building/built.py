@@ -14,15 +14,22 @@ from typing import Any, Final
 import orjson
 
 from ragstone.building.funnel import Funnel
+from ragstone.building.qrels import mark_of
+from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.core.atomic_files import atomic_files
+from ragstone.core.fingerprint import digest_file
 from ragstone.core.schemas import REJECTIONS, to_table
 from ragstone.data.dataset import Dataset
+from ragstone.data.machine_qrels import mark_path
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError
 
 BUILD: Final = "build.json"
 REJECTED: Final = "rejected.parquet"
 CALLS: Final = "calls.sqlite"
+_QRELS: Final = "qrels.tsv"
+_DATA: Final = frozenset({"queries.jsonl", "corpus.jsonl", _QRELS, mark_path(Path(_QRELS)).name})
+"""Files of a data set, which an earlier build may have left and an empty one does not replace."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ class Built:
     """Statistics of the result: composition, positives per query, balance, warnings."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Further files by name, such as a sample for people."""
+    judge: ModelJudge | None = None
+    """The judge whose labels alone are the judgements, which are then marked as machine-made."""
 
     def document(self, folder: Path) -> dict[str, Any]:
         """Return the plain data of `build.json` and of `--json`."""
@@ -70,6 +79,7 @@ def write_built(built: Built, folder: Path) -> list[Path]:
         with atomic_files(folder) as temporary:
             if built.dataset.query_table.num_rows:
                 write_dataset(built.dataset, temporary)
+                _mark(built, temporary)
             rejections = built.funnel.rejections
             columns = {
                 name: [getattr(one, name) for one in rejections] for name in REJECTIONS.names
@@ -80,6 +90,16 @@ def write_built(built: Built, folder: Path) -> list[Path]:
             for name, content in built.files.items():
                 (temporary / name).write_bytes(content)
             names = sorted(path.name for path in temporary.iterdir())
+        for name in _DATA.difference(names):
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise DatasetError(f"cannot write the benchmark into {folder}: {error}") from error
     return [folder / name for name in names]
+
+
+def _mark(built: Built, folder: Path) -> None:
+    """Write the mark of machine-made judgements beside them, if a judge made them."""
+    path, pairs = folder / _QRELS, built.dataset.qrel_table.num_rows
+    if built.judge is not None and path.is_file():
+        mark = mark_of(built.judge, pairs, built.about.get("without_verdict", 0), digest_file(path))
+        mark_path(path).write_bytes(orjson.dumps(mark.document()))

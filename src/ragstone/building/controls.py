@@ -56,21 +56,37 @@ def _has_answer(text: str, query: Query) -> bool:
     return any(contains(held, words(answer)) for answer in query.gold_answers)
 
 
-def check_judge(
-    judge: VerdictJudge, found: Sequence[Control], services: Services, *, least: float
-) -> Accuracy:
-    """Return the judge's accuracy on controls; raise `ConfigError` if it is below `least`."""
+def called(
+    judge: VerdictJudge, found: Sequence[Control], services: Services
+) -> list[tuple[bool, bool]]:
+    """Return (supports, called supporting) of each control with a verdict."""
     items = [Item(one.query, one.query.gold_answers[0], (one.text,)) for one in found]
     verdicts = judge.verdicts(items, services)
-    pairs = [
+    return [
         (one.supports, bool(verdict.value))
         for one, verdict in zip(found, verdicts, strict=True)
         if verdict.value is not None
     ]
-    accuracy = Accuracy(
+
+
+def accuracy_of(pairs: Sequence[tuple[bool, bool]]) -> Accuracy:
+    """Return the judge's accuracy from the pairs of `called`.
+
+    >>> accuracy_of([(True, True), (False, True)]).informed
+    0.0
+    """
+    return Accuracy(
         proportion(sum(a and b for a, b in pairs), sum(a for a, _ in pairs)),
         proportion(sum(not (a or b) for a, b in pairs), sum(not a for a, _ in pairs)),
     )
+
+
+def check_judge(
+    judge: VerdictJudge, found: Sequence[Control], services: Services, *, least: float
+) -> Accuracy:
+    """Return the judge's accuracy on controls; raise `ConfigError` if it is below `least`."""
+    pairs = called(judge, found, services)
+    accuracy = accuracy_of(pairs)
     if accuracy.informed is None or accuracy.informed < least:
         yes, no = accuracy.true_yes, accuracy.true_no
         raise ConfigError(

@@ -17,16 +17,18 @@ from ragstone.core import limits
 from ragstone.protocols import Services
 from ragstone.types import Label, Message, Passage, Query
 
+TURNS: Final = (
+    *("first_turn", "follow_up", "clarification", "topic_shift", "unanswerable", "user_turn"),
+)
+"""Steps that write a user's turn of a conversation."""
 _ONE_LINE: Final = {
     "theme": 24,
-    "question": 64,
-    "near_miss": 64,
     "counterfactual": 32,
-    "underspecified": 64,
+    **dict.fromkeys(("question", "near_miss", "underspecified", *TURNS), 64),
 }
 """Step -> maximum number of tokens of a reply of one line."""
 _LISTS: Final = frozenset({"facts", "summaries", "conclusions"})
-_QUESTIONS: Final = frozenset({"question", "near_miss", "underspecified"})
+_QUESTIONS: Final = frozenset({"question", "near_miss", "underspecified", *TURNS} - {"user_turn"})
 _ASKING: Final = _QUESTIONS | {
     "single",
     "reasoning",
@@ -34,7 +36,7 @@ _ASKING: Final = _QUESTIONS | {
     "multi_hop",
     "comparison",
     "false_premise",
-    "follow_up",
+    "dependent_turn",
 }
 """Steps whose reply has the question in its final words."""
 _WRITTEN: Final = ("theme", "statement", "question", "rewrite", "answer")
@@ -101,6 +103,11 @@ class Draft:
         parts = [self.strategy, self.asked_label, *(p.passage_id for p in self.passages)]
         text = "\n".join([*parts, self.question, self.answer])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def reason_alone(self) -> str:
+        """The reason without the name of the step in front."""
+        return self.reason.partition(": ")[2] or self.reason
 
     @property
     def values(self) -> dict[str, str]:

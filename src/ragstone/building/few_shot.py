@@ -49,6 +49,13 @@ _SINGLE: Final = {
         "Yes, for 128 years, from 1712 to the flood of 1840",
     ),
 }
+_TALK: Final = {
+    "history": "User: Who built Mill Bridge at Oldby?\nAgent: The carpenter Ann Hale built it."
+}
+_QUARRY: Final = {
+    "passage": "Farrow Quarry\nFarrow Quarry gave grey slate for the roofs of Deal until 1903, "
+    "when its pumps failed and the pit filled with water."
+}
 EXAMPLES: Final[Mapping[str, Example]] = {
     **{f"single/{k}": {**_PASSAGE, "kind": KINDS[k], **reply} for k, reply in _SINGLE.items()},
     "theme": {**_PASSAGE, REPLY: _THEME["theme"]},
@@ -87,6 +94,11 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         REPLY: "- Who rebuilt Mill Bridge at Oldby in stone after the flood of 1840?",
     },
     "counterfactual": {**_SIMPLE, REPLY: "Martha Quill"},
+    "first_turn": {**_PASSAGE, REPLY: f"- {_SIMPLE['question']}"},
+    "follow_up": {**_PASSAGE, **_TALK, REPLY: "- And what does it cost to cross it with a cart?"},
+    "clarification": {**_PASSAGE, **_TALK, REPLY: "- Do you mean the first bridge of 1712?"},
+    "topic_shift": {**_QUARRY, **_TALK, REPLY: "- Why was Farrow Quarry given up?"},
+    "unanswerable": {**_PASSAGE, **_TALK, REPLY: "- Who paid her for the work?"},
     "multi_hop": {
         "first": _PASSAGE["passage"],
         "second": "Ann Hale\nAnn Hale learned carpentry from her aunt in Farrow. She built three "
@@ -109,7 +121,7 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         ),
     },
     "underspecified": {**_SIMPLE, REPLY: "- Who built the bridge?"},
-    "follow_up": {
+    "dependent_turn": {
         **_PASSAGE,
         "history": f"user: {_SIMPLE['question']}\nagent: {_SIMPLE['answer']}",
         REPLY: '{"question": "And after which event was it rebuilt?", "rewrite": "After which '

@@ -112,15 +112,20 @@ class Funnel:
         return kept
 
     def until_limit(
-        self, stage: str, items: Sequence[I], work: Callable[[Sequence[I]], T]
+        self,
+        stage: str,
+        items: Sequence[I],
+        work: Callable[[Sequence[I]], T],
+        *,
+        size: int | None = None,
     ) -> list[T]:
-        """Return the results of `work` for batches of items, up to a limit that the user set.
+        """Return the results of `work` for batches of `size`, up to a limit that the user set.
 
         If a budget is spent, the items of unfinished batches are rejected as not reached, under
         `stage`, and `partial` has the reason. The same command resumes from the kept replies.
         """
         found: list[T] = []
-        for start, batch in _batches(items, limits.BUILD_BATCH):
+        for start, batch in _batches(items, size or limits.BUILD_BATCH):
             try:
                 found.append(work(batch))
             except LimitReached as error:

@@ -101,12 +101,21 @@ class GenerationPlan:
         {'fact_single': 5, 'summary': 3, 'reasoning': 2}
         """
         mix = self.mix or dict.fromkeys(STRATEGIES[self.strategy].labels, 1.0)
-        exact = {n: self.count * share / sum(mix.values()) for n, share in mix.items()}
-        wanted = {name: int(value) for name, value in exact.items()}
-        by_remainder = sorted(exact, key=lambda name: wanted[name] - exact[name])
-        for name in by_remainder[: self.count - sum(wanted.values())]:
-            wanted[name] += 1
-        return wanted
+        return apportioned(self.count, mix)
+
+
+def apportioned(count: int, shares: Mapping[str, float]) -> dict[str, int]:
+    """Return name -> number of `count` items by shares; the largest remainders are rounded up.
+
+    >>> apportioned(5, {"follow-up": 2, "clarification": 1})
+    {'follow-up': 3, 'clarification': 2}
+    """
+    exact = {name: count * share / sum(shares.values()) for name, share in shares.items()}
+    wanted = {name: int(value) for name, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda name: wanted[name] - exact[name])
+    for name in by_remainder[: count - sum(wanted.values())]:
+        wanted[name] += 1
+    return wanted
 
 
 @dataclass

@@ -27,6 +27,11 @@ _ASKED: Final = (
     "passage: name what it is about, and do not mention the passage."
 )
 _LIST: Final = 'Put each on a line of its own that begins with "- ", and write nothing else.'
+_TALK: Final = "Background:\n{passage}\n\nConversation so far:\n{history}\n\n"
+_TURN: Final = (
+    "Word it as a person would who has not seen the background: short, without its answer, and "
+    'without mention of the background. Begin the line with "- " and write nothing else.'
+)
 
 ENGLISH: Final = "English"
 
@@ -105,12 +110,39 @@ class Prompts:
         "things: leave out every name and date that makes clear what is meant, and add no word. "
         'Begin the line with "- " and write nothing else.'
     )
-    follow_up: str = (
+    dependent_turn: str = (
         "Passage:\n{passage}\n\nConversation:\n{history}\n\nWrite the next question of the user, "
         "which the passage answers and which is only clear after the conversation, because it says "
         "`it`, `they` or `there` for what was named before; the same question in words that are "
         "clear alone; and the short answer. Do not mention the passage. Reply with one JSON object "
         'and nothing else: {{"question": "...", "rewrite": "...", "answer": "..."}}'
+    )
+    first_turn: str = (
+        "Background:\n{passage}\n\nWrite the question with which a person begins a conversation "
+        "with an assistant. The background answers it, and it names what it is about. "
+        f"{_TURN}"
+    )
+    follow_up: str = (
+        f"{_TALK}Write the user's next question: about something close to what was said and not "
+        f"yet asked for, which the background answers. {_TURN}"
+    )
+    clarification: str = (
+        f"{_TALK}Write the user's next question: it asks the assistant to explain or to make more "
+        f"exact one thing of its last answer, and the background helps with it. {_TURN}"
+    )
+    topic_shift: str = (
+        f"{_TALK}The user now changes to another topic, that of the background. Write the user's "
+        f"next question: the background answers it, and it names what it is about. {_TURN}"
+    )
+    unanswerable: str = (
+        f"{_TALK}Write the user's next question: it is about the same topic, and the background "
+        f"seems to answer it and does not, because the detail asked for is missing. {_TURN}"
+    )
+    user_turn: str = (
+        "You play a person who talks to an assistant.\nThe person: {persona}\nWhat the person "
+        "wants to find out: {goal}\n\nConversation so far:\n{history}\n\nWrite the person's next "
+        "message. {move} Do not answer it yourself, and say nothing that the person cannot know. "
+        'Begin the line with "- " and write nothing else.'
     )
     examples: Mapping[str, Example] = field(default_factory=lambda: EXAMPLES)
     """Name of a prompt, or name/label -> an example that precedes the prompt as an earlier turn."""

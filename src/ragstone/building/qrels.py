@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.components.judges.umbrela import HIGHEST, Umbrela
 from ragstone.components.judges.verdict import Item
 from ragstone.core.fingerprint import fingerprint
@@ -95,18 +96,31 @@ def write_machine_qrels(made: MadeQrels, judge: Umbrela, path: Path) -> list[Pat
         (reason, *_) = made.failed
         raise DatasetError(f"no pair has a grade: {reason}")
     lines = list(judgement_lines((*pair, grade) for pair, grade in made.grades.items()))
-    mark = QrelsMark(
+    digest = hashlib.sha256(b"".join(lines)).hexdigest()
+    mark = mark_of(judge, len(made.grades), sum(made.failed.values()), digest)
+    # The mark comes first: qrels without it would pass for those of people.
+    mark_file, *rest = write_lines({mark_path(path): [json_line(mark.document())], path: lines})
+    return [*rest, mark_file]
+
+
+def mark_of(judge: ModelJudge, pairs: int, failed: int, sha256: str) -> QrelsMark:
+    """Return the mark of qrels that a judge made today.
+
+    Args:
+        judge: the judge.
+        pairs: pairs of a query and a passage with a grade.
+        failed: pairs without one.
+        sha256: digest of the file of qrels.
+    """
+    return QrelsMark(
         judge=judge.name,
         models=judge.model_names,
         prompt=fingerprint(dict(judge.templates)),
         made=utc_text()[:10],
-        pairs=len(made.grades),
-        failed=sum(made.failed.values()),
-        sha256=hashlib.sha256(b"".join(lines)).hexdigest(),
+        pairs=pairs,
+        failed=failed,
+        sha256=sha256,
     )
-    # The mark comes first: qrels without it would pass for those of people.
-    mark_file, *rest = write_lines({mark_path(path): [json_line(mark.document())], path: lines})
-    return [*rest, mark_file]
 
 
 def check_new_file(path: Path) -> None:

@@ -80,7 +80,7 @@ def write_multi_turn(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write a simple question, then the next ones of a conversation; the last one is the query."""
     writer.step("single", drafts, take_pair, lambda _: "fact_single")
     for turn in range(2, max((draft.turns for draft in drafts), default=1) + 1):
-        writer.step("follow_up", [d for d in drafts if d.turns >= turn], _take_turn)
+        writer.step("dependent_turn", [d for d in drafts if d.turns >= turn], _take_turn)
 
 
 def _take_turn(draft: Draft, reply: str, prompt: str) -> None:

@@ -11,6 +11,7 @@ import orjson
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
+from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.text.normalise import ENGLISH, contains, pieces
 from ragstone.text.thinking import without_thinking
 
@@ -48,6 +49,8 @@ _LOOP_WORDS: Final = 4
 _LOOPS_IN_QUESTION: Final = 2
 _LOOPS_IN_ANSWER: Final = 3
 _LEAST_STATEMENT: Final = 3
+_NEARLY: Final = 0.9
+"""Similarity of the character shingles of two texts that are nearly equal."""
 
 
 class Rejected(ValueError):
@@ -77,13 +80,13 @@ def read_statements(reply: str, prompt: str) -> tuple[str, ...]:
         raise Rejected("the reply is empty")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     marked = [_bare(line) for line in lines if _MARKER.match(line)]
-    if not marked and any(_echoes(line, prompt) for line in lines):
+    if not marked and any(echoes(line, prompt) for line in lines):
         raise Rejected("the model repeated the prompt")
     if not marked and refusal(text):
         raise Rejected("the model refused")
     whole = marked or [_bare(line) for line in lines if _ENDS_SENTENCE.search(line)]
     found = [s for s in whole if len(_WORDS.findall(s)) >= _LEAST_STATEMENT]
-    kept = tuple(dict.fromkeys(s for s in found if not (_echoes(s, prompt) or refusal(s))))
+    kept = tuple(dict.fromkeys(s for s in found if not (echoes(s, prompt) or refusal(s))))
     if not kept:
         raise Rejected("the model refused" if refusal(text) else "the reply has no statement")
     return kept
@@ -101,7 +104,7 @@ def read_line(reply: str, prompt: str) -> str:
     line = _bare(next((line for line in lines if _MARKER.match(line)), lines[0]))
     if refusal(line):
         raise Rejected("the model refused")
-    if any(_echoes(line, prompt) for line in lines):
+    if any(echoes(line, prompt) for line in lines):
         raise Rejected("the model repeated the prompt")
     return line
 
@@ -143,7 +146,7 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
     text = plain(reply)
     if not text:
         raise Rejected("the reply is empty")
-    if any(_echoes(line, prompt) for line in text.splitlines()):
+    if any(echoes(line, prompt) for line in text.splitlines()):
         raise Rejected("the model repeated the prompt")
     if pair := _last_object(text):
         question, answer = str(pair["question"]), str(pair["answer"])
@@ -196,7 +199,7 @@ def checked_answer(answer: str, prompt: str) -> str:
 def _check_text(name: str, text: str, prompt: str) -> None:
     if not _WORDS.search(text):
         raise Rejected(f"the {name} is empty")
-    if _echoes(text, prompt):
+    if echoes(text, prompt):
         raise Rejected("the model repeated the prompt")
     if refusal(text):
         raise Rejected("the model refused")
@@ -228,6 +231,37 @@ def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
         )
 
 
+def check_new(name: str, text: str, earlier: Sequence[str], *, copies: bool = True) -> None:
+    """Raise `Rejected` if a message of a conversation repeats or nearly repeats an earlier one.
+
+    With `copies`, eight words in a row of an earlier message are a reason too.
+
+    >>> check_new("question", "How long is the Tagus?", ["how long is the tagus"])
+    Traceback (most recent call last):
+    ragstone.building.reply_parsing.Rejected: the question repeats an earlier message
+    """
+    if repeats(text, earlier):
+        raise Rejected(f"the {name} repeats an earlier message")
+    if copies and any(echoes(text, message) for message in earlier):
+        raise Rejected(f"the {name} copies an earlier message")
+
+
+def repeats(text: str, earlier: Sequence[str]) -> bool:
+    """Return whether a text is, case and punctuation ignored, nearly an earlier one.
+
+    Texts with other digits are different: the same question about another year is a new one.
+    """
+    known = [other for other in earlier if _digits(other) == _digits(text)]
+    if any(pieces(text) == pieces(other) for other in known):
+        return True
+    pairs = near_pairs(character_shingles([text, *known]), _NEARLY)
+    return any(pair.first == 0 for pair in pairs)
+
+
+def _digits(text: str) -> str:
+    return "".join(character for character in text if character.isdigit())
+
+
 def check_not_given(question: str, answer: str) -> None:
     """Raise `Rejected` if the question contains the whole answer."""
     if contains(pieces(question), pieces(answer)):
@@ -251,7 +285,7 @@ def _bare(line: str) -> str:
     return text.strip('*_`"“”[]').strip()
 
 
-def _echoes(text: str, prompt: str) -> bool:
+def echoes(text: str, prompt: str) -> bool:
     """Return whether eight words in a row of a text occur in the prompt.
 
     `prompt` is the instruction without the passage, because a reply may repeat the passage.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ragstone.cli.build_conversations import conversations_command
 from ragstone.cli.build_mirage import mirage_command
 from ragstone.cli.build_testset import testset_command
 
 
-@click.group("build", commands=[mirage_command, testset_command])
+@click.group("build", commands=[testset_command, conversations_command, mirage_command])
 def command() -> None:
     """Build benchmarks from documents, or from sets of questions and answers.
 
@@ -20,4 +21,5 @@ def command() -> None:
     Examples:
       ragstone build testset docs/ my-test-set --count 60 --model "chat(model=a)"
       ragstone build mirage my-mirage --qa qa.jsonl --corpus articles --judge "chat(model=a)"
+      ragstone build conversations my-talks --corpus articles --model "chat(model=a)"
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.build_options import Spending, print_built, spending_options
+from ragstone.cli.build_options import Spending, data_origin, print_built, spending_options
 from ragstone.cli.options import FILE, POSITIVE, chart_option, json_option, print_result
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def mirage_command(
         made = builder.build(questions)
     described = {
         "command": "mirage",
-        "sets": [_origin(one, source) for one, source in zip(questions, sets, strict=True)],
+        "sets": [data_origin(one, source) for one, source in zip(questions, sets, strict=True)],
         "corpus": corpus,
         "chunker": chunker,
         "judge": list(builder.judge.model_names),
@@ -132,12 +132,6 @@ def mirage_command(
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)
-
-
-def _origin(dataset: Dataset, source: str) -> dict[str, Any]:
-    """Return what is known about a set of questions: its licence goes along."""
-    facts = dataset.source.origin()
-    return {"name": dataset.name, "given": source, **{k: v for k, v in facts.items() if v}}
 
 
 def _articles(corpus: Dataset, chunker: str) -> Articles:

@@ -17,6 +17,7 @@ from ragstone.core.tables import TextTable
 
 if TYPE_CHECKING:
     from ragstone.building.built import Built
+    from ragstone.data.dataset import Dataset
     from ragstone.protocols import Services
 
 
@@ -63,6 +64,12 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _OPTIONS(with_limits)
 
 
+def data_origin(dataset: Dataset, source: str) -> dict[str, Any]:
+    """Return what is known about a source of a benchmark: its licence goes along."""
+    facts = dataset.source.origin()
+    return {"name": dataset.name, "given": source, **{k: v for k, v in facts.items() if v}}
+
+
 def print_built(built: Built, folder: Path) -> None:
     """Write a benchmark, and print its steps, its warnings and its files."""
     from ragstone.building.built import write_built
@@ -83,8 +90,24 @@ def _lines(document: dict[str, Any], files: list[Path], folder: Path) -> Iterato
         for one in document["stages"]
     ]
     yield str(TextTable(["step", "in", "out", "rejected"], rows))
+    if metrics := document.get("metrics"):
+        from ragstone.statistics.summary import Summary, summary_table
+
+        yield str(summary_table([(name, Summary(**one)) for name, one in metrics.items()]))
+    for title in ("failures", "asked_against_obtained", "shape", "real"):
+        if found := document.get(title):
+            yield f"{title.replace('_', ' ')}: {_counts(found)}"
     yield from document.get("warnings", ())
     yield f"{', '.join(path.name for path in files)} in {folder}"
+
+
+def _counts(found: dict[str, Any]) -> str:
+    """Return names with their numbers on one line; numbers within a name are in brackets."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} "
+        + (f"({_counts(one)})" if isinstance(one, dict) else "-" if one is None else f"{one:,}")
+        for name, one in found.items()
+    )
 
 
 def _reasons(rejected: dict[str, int]) -> str:

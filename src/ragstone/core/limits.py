@@ -308,6 +308,10 @@ MAX_PASSAGE_CHARACTERS: Final = 10_000
 MAX_QUESTION_WORDS: Final = 60  # A longer question is a retelling of the passage.
 MAX_GOLD_PASSAGES: Final = 3
 """Gold passages in a prompt that labels or rates a query; they must fit into the context."""
+MAX_CONVERSATION_TURNS: Final = 8
+"""Turns of a synthetic conversation: in longer ones users repeat themselves and agents invent."""
+BUILD_CONVERSATIONS: Final = 8
+"""Conversations that go on together: what a spent budget can leave unfinished."""
 GENERATION_ROUNDS: Final = 3
 """Rounds in a row without a further query, after which no more are made."""
 GENERATION_BATCH: Final = 10
