@@ -42,7 +42,7 @@ def test_how_it_was_made(facts: CardFacts) -> None:
     built = {
         "stages": [{"stage": "known", "in": 9, "out": 7, "rejected": {"right | wrong": 2}}],
         "partial": "the budget is spent",
-        "recipe": {"command": "mirage", "sets": [{"name": "nq", "given": "nq.csv"}], "corpus": "w"},
+        "recipe": {"command": "mirage", "sets": [{"name": "nq", "given": "nq.csv"}], "corpus": "/home/x/w"},
         "warnings": ["not balanced"],
     }
     made = {"model": "m", "strategy": "single", "kept": {"a": 3}, "tried": 5, "rejected": {"x": 2}}
