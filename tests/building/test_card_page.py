@@ -39,10 +39,11 @@ def test_the_usual_sections(facts: CardFacts) -> None:
 
 def test_how_it_was_made(facts: CardFacts) -> None:
     """Steps with reasons, sources with licences, and models."""
+    sets = [{"name": "nq", "given": "/home/x/nq.csv"}]
     built = {
         "stages": [{"stage": "known", "in": 9, "out": 7, "rejected": {"right | wrong": 2}}],
         "partial": "the budget is spent",
-        "recipe": {"command": "mirage", "sets": [{"name": "nq", "given": "nq.csv"}], "corpus": "w"},
+        "recipe": {"command": "mirage", "sets": sets, "corpus": "/home/x/w"},
         "warnings": ["not balanced"],
     }
     made = {"model": "m", "strategy": "single", "kept": {"a": 3}, "tried": 5, "rejected": {"x": 2}}

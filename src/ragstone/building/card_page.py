@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.card_facts import UNKNOWN, CardFacts
@@ -160,7 +161,9 @@ def _reasons(rejected: Mapping[str, int]) -> str:
 
 
 def _plain(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    """Return a value of a recipe; of a path on this machine only its last part."""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return Path(text).name if Path(text).is_absolute() else text
 
 
 def _agreement(facts: CardFacts) -> Iterator[str]:
@@ -185,7 +188,7 @@ def _licence(facts: CardFacts) -> Iterator[str]:
         [
             one.get("name", ""),
             one.get("licence") or UNKNOWN,
-            one.get("source") or one.get("given", ""),
+            one.get("source") or _plain(one.get("given", "")),
         ]
         for one in facts.sources
     ]
@@ -193,7 +196,7 @@ def _licence(facts: CardFacts) -> Iterator[str]:
         yield "It was built from these sets, whose licences go along:"
         yield _table(["set", "licence", "source"], rows)
     if facts.built.get("recipe", {}).get("corpus"):
-        yield f"Corpus: {facts.built['recipe']['corpus']} (licence {UNKNOWN})."
+        yield f"Corpus: {_plain(facts.built['recipe']['corpus'])} (licence {UNKNOWN})."
 
 
 def _faults(findings: Sequence[Finding] | None) -> Iterator[str]:
