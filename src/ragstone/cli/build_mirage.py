@@ -128,7 +128,7 @@ def mirage_command(
         **{name: value for name, value in choices.items() if value is not None},
     }
     sample = support_sample(made.queries, " + ".join(builder.judge.model_names), recipe.seed)
-    built = Built(made.dataset, made.funnel, described, made.about, sample)
+    built = Built(made.dataset, made.funnel, described, made.about, sample, builder.judge)
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)
