@@ -111,8 +111,8 @@ def mirage_command(
     questions = [load_dataset(source) for source in sets]
     with spending.services(target) as services:
         articles = _articles(load_dataset(corpus), chunker)
-        models = _judge(judge, services), _reader(reader, services)
-        builder = MirageBuilder(articles, *models, services, recipe)
+        labeller = _judge(judge, services)
+        builder = MirageBuilder(articles, labeller, _reader(reader, services), services, recipe)
         if plan:
             calls = builder.calls(questions)
             print_result(lambda: {"calls": calls}, lambda: f"at most {calls:,} calls")
@@ -123,12 +123,12 @@ def mirage_command(
         "sets": [data_origin(one, source) for one, source in zip(questions, sets, strict=True)],
         "corpus": corpus,
         "chunker": chunker,
-        "judge": list(builder.judge.model_names),
+        "judge": list(labeller.model_names),
         "reader": reader,
         **{name: value for name, value in choices.items() if value is not None},
     }
-    sample = support_sample(made.queries, " + ".join(builder.judge.model_names), recipe.seed)
-    built = Built(made.dataset, made.funnel, described, made.about, sample, builder.judge)
+    sample = support_sample(made.queries, " + ".join(labeller.model_names), recipe.seed)
+    built = Built(made.dataset, made.funnel, described, made.about, sample, labeller)
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)
