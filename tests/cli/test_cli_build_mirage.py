@@ -46,9 +46,9 @@ def test_a_benchmark_is_built_again_without_a_call(tmp_path: Path, corpus: Path)
     assert document["recipe"]["judge"] == ["fake"]
     assert len(load_dataset(str(made)).queries) == 5
     assert (tmp_path / "funnel.svg").stat().st_size
-    assert {"labels.jsonl", "to-label.jsonl", "rejected.parquet"} <= {
-        path.name for path in made.iterdir()
-    }
+    files = {path.name for path in made.iterdir()}
+    assert {"labels.jsonl", "to-label.jsonl", "rejected.parquet", "croissant.json"} <= files
+    assert "rivers" in (made / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_plan_makes_no_call(tmp_path: Path, corpus: Path) -> None:

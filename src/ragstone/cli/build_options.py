@@ -71,12 +71,23 @@ def data_origin(dataset: Dataset, source: str) -> dict[str, Any]:
 
 
 def print_built(built: Built, folder: Path) -> None:
-    """Write a benchmark, and print its steps, its warnings and its files."""
+    """Write a benchmark with its data card, and print its steps, its warnings and its files."""
     from ragstone.building.built import write_built
 
     files = write_built(built, folder)
+    if built.dataset.query_table.num_rows:
+        files += _card(folder)
     document = built.document(folder)
     print_result(lambda: document, lambda: "\n\n".join(_lines(document, files, folder)))
+
+
+def _card(folder: Path) -> list[Path]:
+    """Write the data card of a benchmark, with the licences of its sources."""
+    from ragstone.building.card import Publication
+    from ragstone.data.load import load_dataset
+
+    publication = Publication(load_dataset(str(folder)))
+    return publication.write(publication.facts(), None)
 
 
 def _lines(document: dict[str, Any], files: list[Path], folder: Path) -> Iterator[str]:
