@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.build_options import Spending, data_origin, print_built, spending_options
+from ragstone.cli.build_options import (
+    Spending,
+    data_origin,
+    least_informed_option,
+    print_built,
+    spending_options,
+)
 from ragstone.cli.options import FILE, POSITIVE, chart_option, json_option, print_result
 
 if TYPE_CHECKING:
@@ -62,12 +68,7 @@ _JUDGE_TOKENS: Final = 64
     "--per-source", type=POSITIVE, help="Draw at most this many queries of each set, at random."
 )
 @click.option("--title-label", default="", help="Label of a query that names its article.")
-@click.option(
-    "--least-informed",
-    type=click.FloatRange(-1, 1),
-    default=0.5,
-    help="Stop if the judge's Youden index on passages with known labels is lower.",
-)
+@least_informed_option
 @click.option("--seed", default=0, help="Seed of the random draws.")
 @click.option("--plan", is_flag=True, help="Print the largest number of calls, and stop.")
 @spending_options

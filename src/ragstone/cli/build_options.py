@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -49,6 +49,14 @@ _OPTIONS = together(
         help="Maximum cost of the model calls; needs --prices.",
     ),
     click.option("--prices", type=FILE, help="YAML file with the prices of models."),
+)
+
+
+least_informed_option: Final = click.option(
+    "--least-informed",
+    type=click.FloatRange(-1, 1),
+    default=0.5,
+    help="Stop if the judge's Youden index on passages with known labels is lower.",
 )
 
 

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli import options as cli
-from ragstone.cli.build_options import Spending, print_built, spending_options
+from ragstone.cli.build_options import (
+    Spending,
+    least_informed_option,
+    print_built,
+    spending_options,
+)
 from ragstone.cli.data_generate import named_numbers, threshold_option
 from ragstone.core import limits
 
@@ -67,12 +72,7 @@ _STORE: Final = ".store"
 @click.option(
     "--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply of the writer."
 )
-@click.option(
-    "--least-informed",
-    type=click.FloatRange(-1, 1),
-    default=0.5,
-    help="Stop if the judge's Youden index on passages with known labels is lower.",
-)
+@least_informed_option
 @click.option("--seed", default=0, help="Seed of the random draws.")
 @click.option("--plan", is_flag=True, help="Print size, power and calls, and stop.")
 @spending_options
