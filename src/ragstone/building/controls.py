@@ -23,6 +23,9 @@ COUNT: Final = 20
 LEAST_INFORMED: Final = 0.5
 """Smallest share of right labels of both kinds together, less 1 (Youden's J)."""
 
+SUPPORTING: Final = 0.5
+"""A passage supports the answer if the judge's value is above this: 0 or 1, or a probability."""
+
 
 @dataclass(frozen=True)
 class Control:
@@ -63,7 +66,7 @@ def called(
     items = [Item(one.query, one.query.gold_answers[0], (one.text,)) for one in found]
     verdicts = judge.verdicts(items, services)
     return [
-        (one.supports, bool(verdict.value))
+        (one.supports, verdict.value > SUPPORTING)
         for one, verdict in zip(found, verdicts, strict=True)
         if verdict.value is not None
     ]
