@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -195,6 +195,19 @@ def test_the_mean_of_two_labellers_that_disagree_decides(
     assert (labels.count(True), len(found.queries)) == (supporting, supporting)
     assert len(labels) == 12
     assert (found.accuracy.true_yes.count, found.accuracy.true_no.count) == (6, 6)
+
+
+def test_a_server_without_log_probabilities_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The controls have no verdict, and the error has the reason."""
+    write = fake_model_server.write_openai
+    without = {"logprobs": None}
+    monkeypatch.setattr(fake_model_server, "write_openai", lambda a, t: write({**a, **without}, t))
+    with builder(rivers(), tmp_path, Recipe()) as made:
+        judge = replace(cast("Support", made.judge), method="logprob")
+        with pytest.raises(ConfigError, match="12 without a verdict: .*no log-probabilities"):
+            replace(made, judge=judge).build([rivers()])
 
 
 def test_a_spent_budget_leaves_a_valid_set_and_resumes(
