@@ -188,7 +188,7 @@ def test_the_mean_of_two_labellers_that_disagree_decides(
     monkeypatch.setattr(fake_model_server, "write_openai", with_probabilities)
     with builder(truth, tmp_path, Recipe()) as made:
         single: Any = made.judge
-        models = [{**single.model, "model": name} for name in "ab"]
+        models: list[Any] = [{**single.model, "model": name} for name in "ab"]
         judge = Support(model=models, method="logprob")
         found = replace(made, judge=judge).build([truth])
     labels = [label for one in found.labelled for label in one.supporting.values()]
@@ -206,7 +206,7 @@ def test_a_server_without_log_probabilities_is_named(
     monkeypatch.setattr(fake_model_server, "write_openai", lambda a, t: write({**a, **without}, t))
     with builder(rivers(), tmp_path, Recipe()) as made:
         judge = replace(cast("Support", made.judge), method="logprob")
-        with pytest.raises(ConfigError, match="12 without a verdict: .*no log-probabilities"):
+        with pytest.raises(ConfigError, match=r"12 without a verdict: .*no log-probabilities"):
             replace(made, judge=judge).build([rivers()])
 
 

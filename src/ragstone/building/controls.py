@@ -106,7 +106,7 @@ def check_judge(
         raise ConfigError(
             f"the judge {judge!s} cannot label support: of {len(found)} passages with known labels "
             f"it calls {yes.count} of {yes.n} supporting ones supporting and {no.count} of {no.n} "
-            f"foreign ones not supporting ({len(found) - len(pairs)} without a verdict{reason}); use "
-            "another judge, or lower --least-informed to go on with this one"
+            f"foreign ones not supporting ({len(found) - len(pairs)} without a verdict{reason}); "
+            "use another judge, or lower --least-informed to go on with this one"
         )
     return accuracy

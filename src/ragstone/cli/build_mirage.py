@@ -122,8 +122,7 @@ def mirage_command(
         labeller = _judge(judge, method, services)
         builder = MirageBuilder(articles, labeller, _reader(reader, services), services, recipe)
         if plan:
-            calls = builder.calls(questions)
-            print_result(lambda: {"calls": calls}, lambda: f"at most {calls:,} calls")
+            _print_plan(builder.calls(questions))
             return
         made = builder.build(questions)
     described = {
@@ -141,6 +140,10 @@ def mirage_command(
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)
+
+
+def _print_plan(calls: int) -> None:
+    print_result(lambda: {"calls": calls}, lambda: f"at most {calls:,} calls")
 
 
 def _articles(corpus: Dataset, chunker: str) -> Articles:
