@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -21,7 +23,7 @@ from ragstone.data.load import load_dataset
 from ragstone.data.writers.layouts import WRITERS
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Services
-from ragstone.testing import FakeExpert, FakeModelServer
+from ragstone.testing import FakeExpert, FakeModelServer, fake_model_server
 
 RIVERS = ("Tagus", "Douro", "Minho", "Sado", "Mondego", "Vouga")
 PASSAGES = [
@@ -162,6 +164,50 @@ def test_a_judge_that_calls_everything_supporting_is_stopped(tmp_path: Path) -> 
         with pytest.raises(ConfigError, match="6 of 6 supporting ones supporting and 0 of 6"):
             agreeable.build([rivers()])
         assert sum(server.asked.values()) == 12
+
+
+@pytest.mark.parametrize(("second", "supporting"), [(0.3, 6), (0.05, 0)])
+def test_the_mean_of_two_labellers_that_disagree_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: float, supporting: int
+) -> None:
+    """The first gives 0.9 to each passage that answers; above one half the mean supports."""
+    truth, write = rivers(), fake_model_server.write_openai
+
+    def with_probabilities(asked: Mapping[str, Any], text: str) -> dict[str, Any]:
+        body = write(asked, text)
+        for token in body["choices"][0].get("logprobs", {}).get("content", ()):
+            is_control = "The answer is:" in asked["messages"][-1]["content"]
+            sure = 0.9 if asked["model"] == "a" or is_control else second
+            yes = sure if text == "yes" else 0.01
+            shares = {"yes": yes, "no": 1 - yes}
+            token["top_logprobs"] = [
+                {"token": word, "logprob": math.log(share)} for word, share in shares.items()
+            ]
+        return body
+
+    monkeypatch.setattr(fake_model_server, "write_openai", with_probabilities)
+    with builder(truth, tmp_path, Recipe()) as made:
+        single: Any = made.judge
+        models: list[Any] = [{**single.model, "model": name} for name in "ab"]
+        judge = Support(model=models, method="logprob")
+        found = replace(made, judge=judge).build([truth])
+    labels = [label for one in found.labelled for label in one.supporting.values()]
+    assert (labels.count(True), len(found.queries)) == (supporting, supporting)
+    assert len(labels) == 12
+    assert (found.accuracy.true_yes.count, found.accuracy.true_no.count) == (6, 6)
+
+
+def test_a_server_without_log_probabilities_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The controls have no verdict, and the error has the reason."""
+    write = fake_model_server.write_openai
+    without = {"logprobs": None}
+    monkeypatch.setattr(fake_model_server, "write_openai", lambda a, t: write({**a, **without}, t))
+    with builder(rivers(), tmp_path, Recipe()) as made:
+        judge = replace(cast("Support", made.judge), method="logprob")
+        with pytest.raises(ConfigError, match=r"12 without a verdict: .*no log-probabilities"):
+            replace(made, judge=judge).build([rivers()])
 
 
 def test_a_spent_budget_leaves_a_valid_set_and_resumes(

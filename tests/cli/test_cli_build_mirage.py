@@ -51,6 +51,26 @@ def test_a_benchmark_is_built_again_without_a_call(tmp_path: Path, corpus: Path)
     assert "rivers" in (made / "README.md").read_text(encoding="utf-8")
 
 
+def test_labels_by_probability_have_the_form_of_labels_by_words(
+    tmp_path: Path, corpus: Path
+) -> None:
+    """`--method logprob` requests one token; a model that is sure gives the same files."""
+    files = {}
+    with FakeModelServer(answer=FakeExpert(rivers())) as server:
+        model = f"chat(base_url={server.url}, model=fake)"
+        for method in ("text", "logprob"):
+            made = tmp_path / method
+            found = ragstone(
+                *("mirage", str(made), "--qa", str(corpus), "--corpus", str(corpus)),
+                *("--chunker", "none", "--judge", model, "--reader", model),
+                *("--method", method, "--json"),
+            )
+            assert found.exit_code == 0, found.output
+            assert json.loads(found.stdout)["recipe"]["method"] == method
+            files[method] = (made / "labels.jsonl").read_bytes()
+    assert files["logprob"] == files["text"]
+
+
 def test_the_plan_makes_no_call(tmp_path: Path, corpus: Path) -> None:
     """`--plan` prints the largest number of calls: 40 controls, and 2 x 2 + 1 per query."""
     with FakeModelServer() as server:

@@ -65,6 +65,7 @@ JUDGES: Final[dict[str, dict[str, Any]]] = {
     "RL_F turns": {"earlier_turns": True, "repeats": 2},
     "support": {},
     "support gold": {"of_gold": True},
+    "support logprob": {"method": "logprob"},
     "taxonomy": {},
     "critiques": {},
     "context-relevance": {},

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ragstone.components.judges.verdict import Item, VerdictJudge
+from ragstone.components.judges.verdict import Item, Verdict, VerdictJudge
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.statistics.judge_quality import Accuracy
@@ -22,6 +22,9 @@ COUNT: Final = 20
 """Controls of each kind."""
 LEAST_INFORMED: Final = 0.5
 """Smallest share of right labels of both kinds together, less 1 (Youden's J)."""
+
+SUPPORTING: Final = 0.5
+"""A passage supports the answer if the judge's value is above this: 0 or 1, or a probability."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,19 @@ def called(
     judge: VerdictJudge, found: Sequence[Control], services: Services
 ) -> list[tuple[bool, bool]]:
     """Return (supports, called supporting) of each control with a verdict."""
+    return _pairs(found, _verdicts(judge, found, services))
+
+
+def _verdicts(
+    judge: VerdictJudge, found: Sequence[Control], services: Services
+) -> Sequence[Verdict]:
     items = [Item(one.query, one.query.gold_answers[0], (one.text,)) for one in found]
-    verdicts = judge.verdicts(items, services)
+    return judge.verdicts(items, services)
+
+
+def _pairs(found: Sequence[Control], verdicts: Sequence[Verdict]) -> list[tuple[bool, bool]]:
     return [
-        (one.supports, bool(verdict.value))
+        (one.supports, verdict.value > SUPPORTING)
         for one, verdict in zip(found, verdicts, strict=True)
         if verdict.value is not None
     ]
@@ -85,14 +97,16 @@ def check_judge(
     judge: VerdictJudge, found: Sequence[Control], services: Services, *, least: float
 ) -> Accuracy:
     """Return the judge's accuracy on controls; raise `ConfigError` if it is below `least`."""
-    pairs = called(judge, found, services)
+    verdicts = _verdicts(judge, found, services)
+    pairs = _pairs(found, verdicts)
     accuracy = accuracy_of(pairs)
     if accuracy.informed is None or accuracy.informed < least:
         yes, no = accuracy.true_yes, accuracy.true_no
+        reason = next((f": {one.reason}" for one in verdicts if one.value is None), "")
         raise ConfigError(
             f"the judge {judge!s} cannot label support: of {len(found)} passages with known labels "
             f"it calls {yes.count} of {yes.n} supporting ones supporting and {no.count} of {no.n} "
-            f"foreign ones not supporting ({len(found) - len(pairs)} without a verdict); use "
-            "another judge, or lower --least-informed to go on with this one"
+            f"foreign ones not supporting ({len(found) - len(pairs)} without a verdict{reason}); "
+            "use another judge, or lower --least-informed to go on with this one"
         )
     return accuracy

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.building.articles import NO_TITLE, Articles
-from ragstone.building.controls import COUNT, LEAST_INFORMED, check_judge, controls
+from ragstone.building.controls import COUNT, LEAST_INFORMED, SUPPORTING, check_judge, controls
 from ragstone.building.funnel import Funnel
 from ragstone.building.right_answers import reading_task, right_answers
 from ragstone.components.judges.verdict import Item, VerdictJudge
@@ -283,7 +283,7 @@ class MirageBuilder:
         items = [Item(one.query, one.query.gold_answers[0], (c.full_text,)) for one, c in pairs]
         verdicts = self.judge.verdicts(items, self.services)
         for (one, chunk), verdict in zip(pairs, verdicts, strict=True):
-            label = None if verdict.value is None else verdict.value > 0
+            label = None if verdict.value is None else verdict.value > SUPPORTING
             one.supporting[chunk.passage_id] = label
 
     def _read(self, batch: Sequence[Mapped]) -> None:

@@ -18,6 +18,7 @@ from ragstone.cli.options import FILE, POSITIVE, chart_option, json_option, prin
 
 if TYPE_CHECKING:
     from ragstone.building.articles import Articles
+    from ragstone.components.judges.logprob_base import Method
     from ragstone.components.judges.support import Support
     from ragstone.data.dataset import Dataset
     from ragstone.protocols import Generator, Services
@@ -42,6 +43,12 @@ _JUDGE_TOKENS: Final = 64
     "--judge",
     default="local",
     help="Model that labels support: a generator spec, or several as a list; the majority counts.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["text", "logprob"]),
+    default="text",
+    help="Read the judge's word, or its probability of yes; with several models the mean counts.",
 )
 @click.option("--reader", default="local", help="Generator that validates the labels by answering.")
 @click.option(
@@ -80,6 +87,7 @@ def mirage_command(
     sets: tuple[str, ...],
     corpus: str,
     judge: str,
+    method: Method,
     reader: str,
     chunker: str,
     plan: bool,
@@ -112,11 +120,10 @@ def mirage_command(
     questions = [load_dataset(source) for source in sets]
     with spending.services(target) as services:
         articles = _articles(load_dataset(corpus), chunker)
-        labeller = _judge(judge, services)
+        labeller = _judge(judge, method, services)
         builder = MirageBuilder(articles, labeller, _reader(reader, services), services, recipe)
         if plan:
-            calls = builder.calls(questions)
-            print_result(lambda: {"calls": calls}, lambda: f"at most {calls:,} calls")
+            _print_plan(builder.calls(questions))
             return
         made = builder.build(questions)
     described = {
@@ -125,6 +132,7 @@ def mirage_command(
         "corpus": corpus,
         "chunker": chunker,
         "judge": list(labeller.model_names),
+        "method": method,
         "reader": reader,
         **{name: value for name, value in choices.items() if value is not None},
     }
@@ -133,6 +141,10 @@ def mirage_command(
     if chart:
         write_chart(build_chart(built.document(target)), chart)
     print_built(built, target)
+
+
+def _print_plan(calls: int) -> None:
+    print_result(lambda: {"calls": calls}, lambda: f"at most {calls:,} calls")
 
 
 def _articles(corpus: Dataset, chunker: str) -> Articles:
@@ -145,10 +157,11 @@ def _articles(corpus: Dataset, chunker: str) -> Articles:
     )
 
 
-def _judge(model: str, services: Services) -> Support:
+def _judge(model: str, method: Method, services: Services) -> Support:
     from ragstone.components.judges.support import Support
 
-    judge = Support(model=model, max_tokens=_JUDGE_TOKENS, least_parse_rate=0.0)
+    tokens = _JUDGE_TOKENS
+    judge = Support(model=model, method=method, max_tokens=tokens, least_parse_rate=0.0)
     judge.check(services)
     return judge
 

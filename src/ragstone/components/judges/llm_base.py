@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, TypeAlias
@@ -23,6 +23,8 @@ from ragstone.types import Score
 
 Pooling: TypeAlias = Literal["majority", "mean"]
 Refusals: TypeAlias = Literal["judge", "settle", "unscored"]
+
+_HALF: Final = 0.5
 
 TURN: Final = {"history": "earlier turns", "query": "question"}
 """Titles of a turn's variables in a user template."""
@@ -85,8 +87,6 @@ class ModelJudge(PromptedJudge):
     """Names among "answer", "gold" and "passages": no call is made without them."""
     empty_value: ClassVar[float | None] = None
     """Value of an empty answer, without a call; None if such an answer is not applicable."""
-    pooling: ClassVar[Pooling] = "majority"
-    """How labels of several replies are combined."""
     part_metrics: ClassVar[tuple[str, ...]] = ()
     """Metrics besides the judge's own: the parts of its verdicts."""
     calls_per_item: ClassVar[int] = 1
@@ -116,6 +116,11 @@ class ModelJudge(PromptedJudge):
     def own_name(self) -> str:
         """The metric's name with the judge's own prompt."""
         return self.name
+
+    @property
+    def pooling(self) -> Pooling:
+        """How verdicts of several replies are combined."""
+        return "majority"
 
     @property
     def own_metrics(self) -> tuple[str, ...]:
@@ -253,8 +258,9 @@ class ModelJudge(PromptedJudge):
 def combine(verdicts: Sequence[Verdict], pooling: Pooling = "majority") -> Verdict:
     """Return one verdict from several on an item: the majority of labels, the median of values.
 
-    With the pooling "mean", the value is the mean and labels do not count. A tie between labels is
-    unscored, with the count of each. Verdicts that are missing are counted in the reason.
+    With the pooling "mean", values and parts are means, and the label is that of a verdict on the
+    mean's side of one half. A tie between labels is unscored, with the count of each. Verdicts that
+    are missing are counted in the reason.
     """
     if len(verdicts) == 1:
         return verdicts[0]
@@ -279,7 +285,11 @@ def _pooled(scored: Sequence[Verdict], pooling: Pooling) -> Verdict:
     """Return one verdict from those that are scored."""
     values = [verdict.value for verdict in scored if verdict.value is not None]
     if pooling == "mean":
-        return replace(scored[0], value=statistics.fmean(values))
+        mean = statistics.fmean(values)
+        same_side = (v for v in scored if ((v.value or 0.0) >= _HALF) == (mean >= _HALF))
+        label = next(same_side, scored[0]).label
+        parts = _parts(scored, statistics.fmean)
+        return replace(scored[0], value=mean, label=label, parts=parts)
     if any(verdict.label for verdict in scored):
         counts = Counter(verdict.label for verdict in scored).most_common()
         if len(counts) > 1 and counts[0][1] == counts[1][1]:
@@ -287,11 +297,18 @@ def _pooled(scored: Sequence[Verdict], pooling: Pooling) -> Verdict:
             reason = f"the verdicts disagree: {listed}"
             return Verdict(scored[0].item_id, status="failed", reason=reason)
         return next(v for v in scored if v.label == counts[0][0])
-    parts = {
-        name: statistics.median([v.parts[name] for v in scored if name in v.parts])
+    parts = _parts(scored, statistics.median)
+    return replace(scored[0], value=statistics.median(values) if values else None, parts=parts)
+
+
+def _parts(
+    scored: Sequence[Verdict], average: Callable[[Sequence[float]], float]
+) -> dict[str, float]:
+    """Return the average of each part that the first verdict has."""
+    return {
+        name: average([v.parts[name] for v in scored if name in v.parts])
         for name in scored[0].parts
     }
-    return replace(scored[0], value=statistics.median(values) if values else None, parts=parts)
 
 
 def with_replies(verdict: Verdict, replies: Sequence[JudgeReply[Any]]) -> Verdict:

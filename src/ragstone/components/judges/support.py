@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import user_template
+from ragstone.components.judges.logprob_base import LogprobJudge
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
 
 
 @dataclass(frozen=True)
-class Support(ModelJudge):
+class Support(LogprobJudge):
     """1 if at least one passage of the context supports the answer, else 0.
 
     One call per passage, as MIRAGE labels (passage, query, answer); the part `support:share` is the
@@ -22,6 +23,10 @@ class Support(ModelJudge):
     Args:
         of_gold: whether the first gold answer is judged in place of the system's: does the context
             contain the answer?
+        method: `text` reads the verdict on a passage. `logprob` takes the probability of yes
+            against no from the first token: the value is the largest of the passages, the share is
+            their mean; both are the mean of several models.
+        least_mass: for `logprob`: lowest sum of the two probabilities that gives a verdict.
     """
 
     explain: bool = False
@@ -59,7 +64,7 @@ class Support(ModelJudge):
             return Verdict.settled(item, "the query has no gold answer")
         return super().without_call(self._judged(item))
 
-    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+    def word_calls(self, item: Item) -> list[JudgeCall[Any]]:
         """Return one call per passage."""
         values = self.values(self._judged(item))
         return [
@@ -68,10 +73,11 @@ class Support(ModelJudge):
         ]
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
-        """Return whether any passage supports the answer."""
-        share = values.count("yes") / len(values)
-        label = "yes" if share else "no"
-        return Verdict(item.item_id, float(share > 0), label, {f"{self.own_name}:share": share})
+        """Return whether any passage supports the answer, or the largest probability of it."""
+        supporting = self.probabilities(values)
+        value, share = max(supporting), sum(supporting) / len(supporting)
+        label = "yes" if value >= 0.5 else "no"  # noqa: PLR2004 - the likelier word
+        return Verdict(item.item_id, value, label, {f"{self.own_name}:share": share})
 
     def _judged(self, item: Item) -> Item:
         return Item(item.query, item.gold, item.passages) if self.of_gold else item
