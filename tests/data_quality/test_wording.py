@@ -67,7 +67,7 @@ def test_stand_alone_queries_are_left_alone(text: str) -> None:
 
 
 def test_a_long_text_is_about_a_placeholder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the maximum it is no placeholder itself."""
+    """Beyond the maximum it is not a placeholder itself."""
     text = "The error 404 - page not found - was defined in 1992."
     assert placeholder(text) >= 0
     monkeypatch.setattr(limits, "PLACEHOLDER_CHARACTERS", 40)
