@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -63,14 +64,12 @@ class Campaign:
     """Requests without a reply at a kill."""
     most_in_flight: int = 0
     """Maximum of one kill."""
-    unkept: int = 0
-    """Prompts without a kept reply at a kill: those in flight, and those not yet on the disk."""
     most_unkept: int = 0
-    """Maximum of one kill."""
+    """Maximum of prompts without a kept reply at a kill: in flight, or not yet on the disk."""
     asked_twice: int = 0
     """Requests beyond one per prompt."""
     repeated: int = 0
-    """Requests beyond one per prompt, and beyond one per prompt without a kept reply at a kill."""
+    """Those of them that the prompts without a kept reply at the last kill do not explain."""
     other_prompts: int = 0
     """Prompts of one build, but not of the other: killed or not."""
     different: list[str] = field(default_factory=list)
@@ -173,7 +172,7 @@ class Killer:
         if {kept(calm), server.asked.total()} != {self.found.calls}:
             raise SystemExit("a build that is not killed asks a prompt twice, or keeps no reply")
 
-    def until(self, reached: Any, process: subprocess.Popen[bytes]) -> None:
+    def until(self, reached: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
         """Wait until a state is reached or the process ended."""
         while not reached() and process.poll() is None:
             time.sleep(0.002)
@@ -192,17 +191,18 @@ class Killer:
         self.server.asked.clear()
         self.server.answered.clear()
         folder = self.folder / f"killed-{self.found.finished}"
-        unkept = 0
-        while self.found.kills < kills and (lost := self._killed(folder)) is not None:
-            unkept += lost
+        unkept: int | None = 0
+        while self.found.kills < kills and unkept is not None:
+            before, twice = unkept, self._twice()
+            unkept = self._killed(folder)
+            self.found.repeated += max(0, self._twice() - twice - before)
+        twice = self._twice()
         finish(start(self.data, self.server.url, folder), folder)
+        self.found.repeated += max(0, self._twice() - twice - (unkept or 0))
         asked = self.server.asked
-        twice = asked.total() - len(asked)
         self.found.finished += 1
         self.found.requests += asked.total()
-        self.found.unkept += unkept
-        self.found.asked_twice += twice
-        self.found.repeated += max(0, twice - unkept)
+        self.found.asked_twice += self._twice()
         self.found.other_prompts += len(self.prompts ^ set(asked))
         now = files(folder)
         differing = {n for n in now.keys() | self.calm.keys() if now.get(n) != self.calm.get(n)}
@@ -231,6 +231,10 @@ class Killer:
             finish(process, folder)
             return None
         return self._count(folder, in_flight)
+
+    def _twice(self) -> int:
+        """Return the number of requests beyond one per prompt."""
+        return self.server.asked.total() - len(self.server.asked)
 
     def _open(self) -> int:
         """Return the number of requests without a reply."""

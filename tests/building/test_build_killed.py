@@ -15,5 +15,5 @@ def test_killed_builds_have_the_same_result(tmp_path: Path) -> None:
     assert found.different == []
     assert (found.repeated, found.other_prompts) == (0, 0)
     assert found.most_in_flight <= CONCURRENCY
-    assert found.asked_twice <= found.unkept
+    assert found.asked_twice <= 5 * found.most_unkept
     assert found.holds
