@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.conftest import SharedData
 
 from ragstone.cli import main
 from ragstone.cli.data import command
@@ -32,6 +33,22 @@ def test_show_prints_json_for_machines() -> None:
     assert found["example_queries"][0]["query_id"] == sample.queries[0].query_id
     assert sum(found["answerability"].values()) <= found["queries"]
     assert found["words"]["passage"]["texts"] == found["passages"]
+
+
+def test_show_counts_mirages_queries_by_source_and_positives(shared_data: SharedData) -> None:
+    """The counts are those of the paper's Figure 3, and the positives per query of its Figure 4."""
+    folder = str(shared_data("mirage"))
+    found = json.loads(CliRunner().invoke(command, ["show", folder, "--json"]).output)
+    labels = {name: label["counts"] for name, label in found["query_labels"].items()}
+    assert labels["source"] == {
+        "naturalqa": 3_578,
+        "popqa": 3_075,
+        "triviaqa": 584,
+        "ifqa": 248,
+        "drop": 75,
+    }
+    assert labels["num_doc_labels"] == {"1": 6_323, "2": 954, "3": 160, "4": 52, "5": 71}
+    assert sum(labels["num_doc_labels"].values()) == found["queries"] == 7_560
 
 
 def test_convert_writes_ragstones_own_layout_once(tmp_path: Path) -> None:
