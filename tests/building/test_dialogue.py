@@ -15,6 +15,7 @@ from ragstone.building.dialogue import (
     too_short,
 )
 from ragstone.building.funnel import Funnel
+from ragstone.core import limits
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Passage
@@ -44,6 +45,13 @@ def test_a_wrong_number_of_turns_names_the_maximum(turns: tuple[int, int]) -> No
     """The error has the range and its reason."""
     with pytest.raises(ConfigError, match=r"from 2 to 8.*repeat themselves"):
         DialoguePlan(turns=turns)
+
+
+def test_the_maximum_of_turns_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lower limit refuses what was allowed."""
+    monkeypatch.setattr(limits, "MAX_TURNS", 3)
+    with pytest.raises(ConfigError, match="from 2 to 3"):
+        DialoguePlan(turns=(2, 4))
 
 
 @pytest.mark.parametrize(

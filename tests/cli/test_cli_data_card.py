@@ -20,7 +20,7 @@ def test_a_card_as_text_and_json(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.exception
     assert "README.md" in result.output
     assert "unknown: creator, URL, date published; state it with --creator" in result.output
-    assert "data check: 2 warnings" in result.output
+    assert "data check: 3 warnings" in result.output
     more = ["card", str(target), "--creator", "Us", "--date", "2026-11", "--no-check", "--json"]
     document = json.loads(CliRunner().invoke(command, more).output)
     assert document["unknown"] == ["licence", "URL"] or document["unknown"] == ["URL"]

@@ -120,7 +120,7 @@ def test_the_other_former_commands_run(tmp_path: Path) -> None:
             run("data", name, str(tmp_path))
 
 
-OWN_TODAY = {"conversations": {"--mix"}}
+OWN_TODAY = {"conversations": {"--mix"}, "testset": {"--mix"}}
 """Command -> options that have a former name of another command."""
 
 

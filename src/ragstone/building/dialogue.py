@@ -197,7 +197,7 @@ class DialoguePlan:
     """
 
     count: int = 20
-    turns: tuple[int, int] = (2, limits.MAX_CONVERSATION_TURNS)
+    turns: tuple[int, int] = (2, limits.MAX_TURNS)
     mix: Mapping[str, float] = field(
         default_factory=lambda: dict(zip(KINDS, (0.5, 0.15, 0.15, 0.2), strict=True))
     )
@@ -206,7 +206,7 @@ class DialoguePlan:
     def __post_init__(self) -> None:
         """Check the numbers and the kinds."""
         low, high = self.turns
-        most = limits.MAX_CONVERSATION_TURNS
+        most = limits.MAX_TURNS
         if not LEAST_TURNS <= low <= high <= most:
             given = f"{low}-{high}" if low != high else f"{low}"
             raise ConfigError(

@@ -59,7 +59,7 @@ class Persona:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        most = limits.MAX_CONVERSATION_TURNS
+        most = limits.MAX_TURNS
         if not 1 <= self.patience <= most:
             raise ConfigError(
                 f"persona {self.name!r}: patience must be from 1 to {most} turns, found "

@@ -308,7 +308,7 @@ MAX_PASSAGE_CHARACTERS: Final = 10_000
 MAX_QUESTION_WORDS: Final = 60  # A longer question is a retelling of the passage.
 MAX_GOLD_PASSAGES: Final = 3
 """Gold passages in a prompt that labels or rates a query; they must fit into the context."""
-MAX_CONVERSATION_TURNS: Final = 8
+MAX_TURNS: Final = 8
 """Turns of a synthetic conversation: in longer ones users repeat themselves and agents invent."""
 BUILD_CONVERSATIONS: Final = 8
 """Conversations that go on together: what a spent budget can leave unfinished."""
@@ -317,7 +317,6 @@ GENERATION_ROUNDS: Final = 3
 GENERATION_BATCH: Final = 10
 """Queries that are written and checked together: what a spent budget can leave unfinished."""
 LANGUAGE_SAMPLE: Final = 200  # Passages whose language decides that of the queries.
-MAX_TURNS: Final = 8  # A longer conversation drifts away from its passage.
 TOPICS: Final = 50  # Most groups of passages whose coverage is reported.
 BUILD_BATCH: Final = 50
 """Items that pass all calling steps together: what a spent budget can leave unfinished."""
