@@ -135,9 +135,15 @@ def kept(folder: Path) -> int:
     return int(found[0])
 
 
+CARD: Final = frozenset({"README.md", "croissant.json"})
+
+
 def files(folder: Path) -> dict[str, Any]:
-    """Return the content of every file of a built benchmark, without its folder and its calls."""
-    paths = [path for path in folder.iterdir() if path.is_file()]
+    """Return the content of every file of a built benchmark, without its folder and its calls.
+
+    The data card is left out: it names the folder, and has the digest of a file that does.
+    """
+    paths = [path for path in folder.iterdir() if path.is_file() and path.name not in CARD]
     found: dict[str, Any] = {
         path.name: path.read_bytes() for path in paths if not path.name.startswith("calls.")
     }

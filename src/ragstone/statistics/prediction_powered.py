@@ -74,7 +74,7 @@ def calibrated_mean(
     >>> people, verdicts = [1, 0, 1, 1, 0, 1] * 2, [1, 1, 1, 1, 0, 1] * 2
     >>> found = calibrated_mean(people, verdicts, [1, 1, 0, 1] * 50)
     >>> round(found.judge_mean, 3), round(found.mean, 3), found.labelled, found.judged
-    (0.755, 0.667, 12, 200)
+    (0.755, 0.604, 12, 200)
     """
     labelled, verdicts = _both(human, judge)
     others, _ = present(judge_only, "judge_only")
