@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from ragstone.components.metrics.literal_answers import (
+    SPAN_WORDS,
+    is_absent_span,
+    is_polar,
+    literal_answers,
+)
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, each_line, report, shown
@@ -14,13 +20,8 @@ if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
     from ragstone.types import Query
 
-_SPAN_WORDS: Final = 10
-"""Maximum number of words of an answer that should occur literally in its passage."""
 _COVERED: Final = 0.5
 """Minimum share of a longer answer's words that should occur in its passage."""
-_POLAR: Final = frozenset({"yes", "no", "maybe", "true", "false", "both", "neither", "none"})
-_NOT_SPANS: Final = ("reasoning", "summary")
-"""Know Your RAG's labels of queries whose answers are not literal."""
 _TINY, _SMALL = 2, 3
 
 
@@ -50,7 +51,7 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
         "warning",
         spans,
         checked,
-        f"queries have short gold answers (up to {_SPAN_WORDS} words), none of which occurs in a "
+        f"queries have short gold answers (up to {SPAN_WORDS} words), none of which occurs in a "
         "gold passage",
         advice="either the passage does not answer the query, or it words the answer differently, "
         "and correct answers count as wrong: correct the qrels, or add the wording as an answer",
@@ -66,36 +67,10 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
     )
 
 
-def literal_answers(query: Query) -> list[str]:
-    """Return the gold answers of a query that should occur literally in its gold passages."""
-    if query.labels.get("taxonomy") in _NOT_SPANS:
-        return []
-    return [a for a in query.gold_answers if a.strip() and not is_polar(a)]
-
-
-def is_absent_span(answers: Sequence[str], texts: Sequence[str]) -> bool:
-    """Return whether one of the answers is short, and none of them occurs in a text.
-
-    >>> is_absent_span(["1912"], ["It opened in 1921."])
-    True
-    """
-    short = min(map(_length, answers), default=_SPAN_WORDS + 1) <= _SPAN_WORDS
-    return short and not any(occurs(text, answers) for text in texts)
-
-
-def _length(answer: str) -> int:
-    return len(pieces_without_articles(answer))
-
-
 def _covered(answer: str, texts: list[str]) -> float:
     wanted = set(pieces_without_articles(answer))
     available = {piece for text in texts for piece in pieces_without_articles(text)}
     return len(wanted & available) / max(len(wanted), 1)
-
-
-def is_polar(answer: str) -> bool:
-    """Return whether an answer is `yes`, `no` or another that occurs anywhere."""
-    return answer.strip().strip(".").lower() in _POLAR
 
 
 def check_short(subject: Subject) -> Iterator[Finding]:

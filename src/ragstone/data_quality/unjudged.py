@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ragstone.components.metrics.literal_answers import literal_answers
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
-from ragstone.data_quality.answers import literal_answers
 from ragstone.data_quality.finding import Finding, each_line, report, shown
 from ragstone.data_quality.leakage import content_words
 from ragstone.text.normalise import pieces

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ragstone.data_quality.answers import is_absent_span, is_polar, literal_answers
+from ragstone.components.metrics.literal_answers import is_absent_span, is_polar, literal_answers
 from ragstone.results.causes.trials import TrialsAtHand
 from ragstone.results.refusals import refusal_metric
 from ragstone.results.scored_rows import TrialResults
