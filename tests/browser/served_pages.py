@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from ragstone.view.app import make_app
 from ragstone.view.page import ViewAction
 from ragstone.view.pages import ACTIONS, PAGES
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
+from ragstone.web.server import running
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from ragstone.testing import FakeGullibleJudge, FakeModelServer
 from ragstone.testing.fake_model_server import Messages
 from ragstone.view.app import make_app
 from ragstone.view.pages import PAGES
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
+from ragstone.web.server import running
 
 MADE = "qrels.tsv is machine-made, by umbrela with m"
 AGREE = "ranking metrics measure agreement with this model's grades"

@@ -17,12 +17,12 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.load import load_experiment
 from ragstone.testing import FakeGullibleJudge, FakeModelServer
 from ragstone.testing.fake_model_server import Messages
-from ragstone.view.page_query import PageQuery
 from ragstone.view.pages.compare import compare_page
 from ragstone.view.pages.experiment import experiment_document
 from ragstone.view.pages.judges import judges_page
 from ragstone.view.pages.leaderboard import leaderboard_page
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery
 
 GULLIBLE = FakeGullibleJudge(long=3, passage_orders=4)
 NOTE = "by long answers"

@@ -20,8 +20,8 @@ from ragstone.core.store import Store, notify_once
 from ragstone.results.results import Results
 from ragstone.view.app import make_app
 from ragstone.view.pages import ACTIONS, PAGES
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
+from ragstone.web.server import running
 
 TRIALS = ("{e}:model:gold", "{e}:own:gold")
 COMMANDS: tuple[Sequence[str], ...] = (

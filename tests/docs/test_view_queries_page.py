@@ -9,13 +9,13 @@ import yaml
 from tests.fakes.asked_store import action, answer, asked_experiment
 
 from ragstone.testing import FakeModelServer
-from ragstone.view.page_query import PageQuery
 from ragstone.view.pages.conversation import CONVERSATION
 from ragstone.view.pages.experiment import EXPERIMENT
 from ragstone.view.pages.queries import QUERIES
 from ragstone.view.pages.query import QUERY
 from ragstone.view.query_filter import QueryFilter
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "view-queries.md").read_text("utf-8")

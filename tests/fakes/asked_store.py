@@ -13,10 +13,10 @@ from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.recorded import ask_recorded, selected_dataset
 from ragstone.view.page import ActionAnswer, ViewAction
-from ragstone.view.page_query import PageQuery
 from ragstone.view.pages import ACTIONS, experiment_actions
 from ragstone.view.pages.query import QUERY
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery
 
 EVERY_ACTION: Final = (*ACTIONS, *experiment_actions(ask_recorded, selected_dataset))
 HARD_ID: Final = "a/b c.json"

@@ -11,10 +11,10 @@ from tests.fakes.faulty_system import faulty
 
 from ragstone.experiment.load import load_experiment
 from ragstone.testing import FakeModelServer
-from ragstone.view.page_query import PageQuery
+from ragstone.view.page_templates import TEMPLATES
 from ragstone.view.pages import PAGES
-from ragstone.view.render import render
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery
 
 
 def faulty_store(folder: Path) -> Path:
@@ -55,7 +55,7 @@ def page_of(store: Path | StoreView, path: str, **values: str) -> Any:
 def html_of(store: Path, path: str, **values: str) -> str:
     """Return a page as a browser gets it."""
     view, query = StoreView(store), PageQuery(path, {}, values)
-    return render(
+    return TEMPLATES.render(
         _page(path).template,
         page=_page(path).make(view, query),
         query=query,

@@ -31,8 +31,8 @@ from ragstone.data.readers.traces.received_rows import ReceivedRows, TraceFilter
 from ragstone.errors import StoreError
 from ragstone.view.app import make_app
 from ragstone.view.otlp import OtlpReceiver
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
+from ragstone.web.server import running
 
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"

@@ -11,14 +11,14 @@ import aiohttp
 import pytest
 from tests.fakes.made_results import made_results
 
-from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.view.app import make_app
 from ragstone.view.page import ActionAnswer, ViewAction
 from ragstone.view.pages import PAGES
-from ragstone.view.security import POLICY
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.security import POLICY
+from ragstone.web.server import running
 
 
 def test_requests_of_other_addresses_are_refused(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "prompts": ("ragstone.cli.prompts", "List, show and compare the prompts of generators."),
     "doctor": ("ragstone.cli.doctor", "Report missing extras and models, and how to get them."),
     "view": ("ragstone.cli.view", "Show a store as live pages in a browser on this machine."),
+    "annotate": ("ragstone.cli.annotate", "Let people label, rate, compare and write on pages."),
     "mcp": ("ragstone.cli.mcp", "Serve the results of a store to an assistant, read-only."),
     "config": ("ragstone.cli.config", "Print the JSON Schema of an experiment file."),
 }

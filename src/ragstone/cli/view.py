@@ -37,8 +37,8 @@ def command(*, store: Path, port: int, no_browser: bool, otlp: bool) -> None:
     from ragstone.experiment.recorded import ask_recorded, selected_dataset
     from ragstone.view.app import make_app
     from ragstone.view.pages import ACTIONS, PAGES, experiment_actions
-    from ragstone.view.server import serve
     from ragstone.view.store_view import StoreView
+    from ragstone.web.server import serve
 
     if otlp:
         store.mkdir(parents=True, exist_ok=True)

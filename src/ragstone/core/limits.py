@@ -380,20 +380,5 @@ MAX_FALSE_FACT_CHARACTERS: Final = 500
 """Characters of a wrong answer that a planted passage states: a fact is short."""
 MODEL_HEADER_BYTES: Final = 100_000_000
 """Maximum size of a part of a model file's header, which is read for the model's size."""
-
-# Live pages
-
-VIEW_ROWS: Final = 50
-"""Rows of a list on a page: a longer list has further pages, so that each stays under 40 kB."""
-VIEW_PARAMETER_CHARACTERS: Final = 2_000  # Characters of one value in the address of a page.
-VIEW_POST_BYTES: Final = 2 * 2**20
-"""Body of a request that changes something: an edited prompt with its passages fits."""
-VIEW_HELD_BYTES: Final = 48 * 2**20
-"""Tables of the experiments that the pages keep in memory, the last used ones, as Arrow bytes: with
-short passages the objects made from them take eight times as much."""
-VIEW_HELD_TABLES: Final = 12
-"""Leaderboards that the pages keep in memory, the last used ones: 27 MB each with 6,000 systems."""
-VIEW_CELL_CHARACTERS: Final = 100
-"""A text in a list on a page; its plain data have the whole text."""
 PROBED_CITATIONS: Final = 10
 """Passages that the probe of citations cites in every sentence."""

@@ -11,13 +11,14 @@ from typing import Any, Final
 from ragstone.causes.changes import CHANGES
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
+from ragstone.core.shown_text import shown_controls
 from ragstone.evaluation.answered import NO_ANSWERS
 from ragstone.evaluation.changes import unknown_sides
 from ragstone.evaluation.comparison import Comparison
 from ragstone.evaluation.difference_plots import by_range, outcome_text
 from ragstone.evaluation.flipped_texts import FlippedQuery
 from ragstone.evaluation.metric_comparison import MetricComparison
-from ragstone.results.page import asset, render_page, shown_controls
+from ragstone.results.page import asset, render_page
 from ragstone.results.usage import shown_statuses
 from ragstone.results.wording import signed_interval
 from ragstone.statistics.paired import Difference

@@ -6,12 +6,11 @@ import base64
 import datetime as dt
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ragstone.results.glossary import setting_meaning
 from ragstone.results.judge_notes import note_lines
@@ -32,19 +31,12 @@ from ragstone.version import __version__
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
 
 def render_page(template: str, style: str, scripts: Sequence[str], **data: Any) -> str:
     """Return a page whose content security policy allows only its own style and scripts."""
     policy = _policy(style, list(scripts))
     page = _environment().get_template(template)
     return page.render(**data, style=style, scripts=scripts, policy=policy, version=__version__)
-
-
-def shown_controls(page: str) -> str:
-    """Return a page with the codes of the characters that HTML forbids or that no reader sees."""
-    return _CONTROLS.sub(lambda one: f"\\x{ord(one[0]):02x}", page)
 
 
 def _policy(style: str, scripts: list[str]) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from ragstone.core.atomic_files import write_document
+from ragstone.core.shown_text import shown_controls
 from ragstone.results.charts import parts
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.means import rows_chart
 from ragstone.results.charts.parts import Spec
 from ragstone.results.html import chart_page
-from ragstone.results.page import shown_controls
 from ragstone.results.ratings_report import ALL, RatingsReport
 from ragstone.results.wording import ABSENT
 

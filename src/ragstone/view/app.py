@@ -5,27 +5,26 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import orjson
 from aiohttp import web
 
-from ragstone.core import limits
 from ragstone.core.times import utc_text
 from ragstone.errors import RagstoneError
-from ragstone.view.errors import PageError, StateText, page_error
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
-from ragstone.view.page_query import TWIN, PageQuery
-from ragstone.view.render import ASSETS, asset, render
-from ragstone.view.security import HEADERS, new_token, refusal, same_token
+from ragstone.view.page_templates import TEMPLATES
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.answers import Handler, asset_response, guarded, json_bytes, json_response
+from ragstone.web.errors import PageError, StateText, page_error
+from ragstone.web.page_query import TWIN, PageQuery
+from ragstone.web.security import new_token, same_token
 
 _LOG: Final = logging.getLogger(__name__)
 _THREADS: Final = 2
-_YEAR: Final = "public, max-age=31536000, immutable"
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def make_app(
@@ -68,16 +67,10 @@ class _Server:
         raise web.HTTPFound(self.pages[0].path)
 
     async def alive(self, _request: web.Request) -> web.Response:
-        return _json_response(_json({"alive": True}))
+        return json_response(json_bytes({"alive": True}))
 
     async def asset(self, request: web.Request) -> web.Response:
-        name = request.match_info["name"]
-        if name not in ASSETS:
-            raise web.HTTPNotFound
-        held = {"Cache-Control": _YEAR}
-        return web.Response(
-            body=asset(name), content_type=ASSETS[name], charset="utf-8", headers=held
-        )
+        return asset_response(TEMPLATES, request.match_info["name"])
 
     async def page(self, page: ViewPage, request: web.Request) -> web.Response:
         """Answer with a page."""
@@ -93,12 +86,12 @@ class _Server:
         query = _query(request)
 
         def made() -> bytes:
-            body = _json(page.make(self.view, query))
+            body = json_bytes(page.make(self.view, query))
             lines = {"secret": self.view.secret_lines(), "machine_qrels": self.view.qrels_lines()}
             known = {key: value for key, value in lines.items() if value}
-            return _json({**orjson.loads(body), **known}) if known else body
+            return json_bytes({**orjson.loads(body), **known}) if known else body
 
-        return _json_response(await self._in_thread(made))
+        return json_response(await self._in_thread(made))
 
     async def act(self, action: ViewAction, request: web.Request) -> web.Response:
         """Do what a button says, unless its page is stale."""
@@ -134,7 +127,7 @@ class _Server:
             return web.Response(body=answer.body, headers=headers)
         if answer.address:
             raise web.HTTPSeeOther(answer.address)
-        return _json_response(_json(answer.document))
+        return json_response(json_bytes(answer.document))
 
     def _stale(
         self, action: ViewAction, values: Mapping[str, str], why: str, basis: str | None = None
@@ -149,7 +142,7 @@ class _Server:
         )
 
     def _html(self, page: ViewPage, query: PageQuery, document: Document) -> str:
-        return render(
+        return TEMPLATES.render(
             page.template,
             page=document,
             query=query,
@@ -171,18 +164,7 @@ class _Server:
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse foreign requests; add the security headers to every answer."""
-        why = refusal(request)
-        if why:
-            response: web.StreamResponse = web.Response(text=why, status=403)
-        else:
-            try:
-                response = await handler(request)
-            except web.HTTPException as error:
-                error.headers.update(HEADERS)
-                raise
-        response.headers.update(HEADERS)
-        response.headers.setdefault("Cache-Control", "no-store")
-        return response
+        return await guarded(request, handler)
 
     @web.middleware
     async def explain(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -211,7 +193,7 @@ class _Server:
     def _error(self, request: web.Request, error: PageError) -> web.Response:
         if request.path.endswith(TWIN):
             document = {"error": error.state, "status": error.status}
-            return _json_response(_json(document), status=error.status)
+            return json_response(json_bytes(document), status=error.status)
         page = ViewPage(request.path, error.state.said[:80], "error.html", lambda _v, _q: {})
         text = self._html(page, PageQuery(request.path), {"state": error.state})
         return web.Response(text=text, status=error.status, content_type="text/html")
@@ -221,12 +203,3 @@ def _query(request: web.Request) -> PageQuery:
     """Return the address of a request; of equal names the last value counts."""
     path = request.path.removesuffix(TWIN if request.path.endswith(TWIN) else "/")
     return PageQuery(path, dict(request.match_info), dict(request.query))
-
-
-def _json(document: object) -> bytes:
-    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    return orjson.dumps(document, default=str, option=options)
-
-
-def _json_response(body: bytes, status: int = 200) -> web.Response:
-    return web.Response(body=body, status=status, content_type="application/json")

@@ -8,10 +8,10 @@ from typing import Final
 
 from ragstone.errors import nearest_name
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError, StateText
-from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import ViewFilter
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.page_query import PageQuery
 
 Wanted = Callable[[ListedExperiment], bool]
 _SUGGESTED: Final = 12

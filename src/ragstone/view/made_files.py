@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.view.errors import PageError, StateText
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError, StateText
 
 DATA_SETS: Final = "data"
 """The folder of a store with the data sets that buttons made."""

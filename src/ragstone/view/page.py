@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery
 
 Document: TypeAlias = dict[str, Any]
 """Plain data: mappings, lists, texts, numbers and dataclasses."""

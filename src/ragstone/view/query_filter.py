@@ -17,8 +17,8 @@ from ragstone.results.causes.found import QueryCause, causes_of
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.types import Query
-from ragstone.view.errors import PageError, StateText
-from ragstone.view.page_query import page_address
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.page_query import page_address
 
 RIGHT: Final = {"yes": True, "no": False, "unknown": None}
 """Value of the filter `right` -> whether the answer is right; None if no rule says so."""

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ragstone.core import limits
 from ragstone.core.checksums import unseal
 from ragstone.core.store import Store
 from ragstone.core.store_contents import documents, require_store
@@ -24,6 +23,7 @@ from ragstone.data.machine_qrels import agreement_sentence
 from ragstone.errors import ConfigError, StoreError, nearest_name
 from ragstone.results.record import ATTEMPTS, FORMAT, KIND, Attempt, Record
 from ragstone.results.results import Results
+from ragstone.web import limits
 
 if TYPE_CHECKING:
     from arro3.core import Table

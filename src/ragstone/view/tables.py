@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from ragstone.core import limits
 from ragstone.statistics.summary import Summary
-from ragstone.view.errors import StateText
 from ragstone.view.page import Document, ViewPage
-from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.errors import StateText
+from ragstone.web.page_query import PageQuery
 
 ColumnKind: TypeAlias = Literal[
     "name", "title", "text", "label", "plain", "words", "long", "mark", "cause",

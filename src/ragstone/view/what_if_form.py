@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Final, cast, get_args
 
 from ragstone.core import limits
+from ragstone.core.shown_text import shown_controls
 from ragstone.results.chain import QueryChain
-from ragstone.results.page import shown_controls
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import part_id
 from ragstone.results.what_if import WhatIf
 from ragstone.results.wording import shorten
 from ragstone.types import ContextPassage, Origin
-from ragstone.view.errors import PageError, StateText
+from ragstone.web.errors import PageError, StateText
 
 PROMPTS: Final = {
     "system": "System message",

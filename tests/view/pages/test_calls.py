@@ -11,8 +11,8 @@ from ragstone.calls import log_queries
 from ragstone.core.store import Store
 from ragstone.results.results import Results
 from ragstone.results.usage import usage_rows
-from ragstone.view.errors import PageError
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError
 
 
 def test_the_numbers_are_those_of_the_log(judged: Path) -> None:

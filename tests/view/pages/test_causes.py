@@ -13,8 +13,8 @@ from ragstone.core.store import Store
 from ragstone.errors import ConfigError, DamagedFile
 from ragstone.results.causes.document import causes_document
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError, page_error
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError, page_error
 
 
 def test_the_causes_are_those_of_show(faulty: Path) -> None:

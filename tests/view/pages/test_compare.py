@@ -12,8 +12,8 @@ from ragstone.core.store import Store
 from ragstone.evaluation.compare import compare
 from ragstone.results.results import Results
 from ragstone.view.chosen import TrialName, read_trial
-from ragstone.view.errors import PageError
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError
 
 
 def test_the_numbers_are_those_of_compare(faulty: Path) -> None:

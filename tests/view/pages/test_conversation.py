@@ -10,10 +10,10 @@ import pytest
 from tests.fakes.asked_store import answer, asked_experiment
 
 from ragstone.testing import FakeModelServer
-from ragstone.view.errors import PageError
-from ragstone.view.page_query import PageQuery
 from ragstone.view.pages.conversation import CONVERSATION
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError
+from ragstone.web.page_query import PageQuery
 
 
 @pytest.fixture

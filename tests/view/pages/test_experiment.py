@@ -11,9 +11,9 @@ from tests.fakes.faulty_system import faulty
 from tests.fakes.made_results import made_results
 
 from ragstone.errors import ConfigError
-from ragstone.view.page_query import PageQuery
 from ragstone.view.pages.experiment import EXPERIMENT
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery
 
 
 def page(view: StoreView, name: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ragstone.errors import ConfigError
 from ragstone.results.earlier import finished_records, keep_earlier
 from ragstone.results.history import make_history
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError
+from ragstone.web.errors import PageError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.fakes.listed_pages import html_of, judged_store, page_of, rows_of
 
 from ragstone.core.store import Store
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError
+from ragstone.web.errors import PageError
 
 
 def test_the_means_are_those_of_show(judged: Path) -> None:

@@ -11,7 +11,7 @@ from tests.fakes.made_results import made_results
 from ragstone.core.store import Store
 from ragstone.results.by_label import label_document, label_table
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError
+from ragstone.web.errors import PageError
 
 
 def test_the_numbers_are_those_of_show(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from tests.fakes.listed_pages import html_of, page_of, rows_of
 from tests.fakes.made_results import made_results
 
-from ragstone.core import limits
 from ragstone.core.store import Store
 from ragstone.results.results import Results
-from ragstone.view.errors import PageError
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.errors import PageError
 
 
 def test_the_numbers_are_those_of_show(faulty: Path) -> None:

@@ -15,14 +15,14 @@ from tests.fakes.asked_store import HARD_ID, action, answer, asked_experiment
 from tests.fakes.faulty_system import faulty
 from tests.fakes.made_results import HOSTILE, made_results
 
-from ragstone.core import limits
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
 from ragstone.testing import FakeModelServer
-from ragstone.view.errors import PageError
-from ragstone.view.page_query import PageQuery
 from ragstone.view.pages.queries import QUERIES
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.errors import PageError
+from ragstone.web.page_query import PageQuery
 
 
 @pytest.fixture(scope="module")

@@ -32,10 +32,10 @@ from ragstone.results.causes.document import causes_document
 from ragstone.results.leaderboards import results_document
 from ragstone.testing import FakeModelServer
 from ragstone.view.app import make_app
-from ragstone.view.errors import PageError
 from ragstone.view.pages import PAGES
-from ragstone.view.server import running
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError
+from ragstone.web.server import running
 
 PLACE = {"experiment": "asked", "system": "s", "setting": "retrieved(2)"}
 

@@ -14,16 +14,16 @@ from tests.fakes.made_traces import made_span, pairs
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.traces.otlp_request import split_json
 from ragstone.data.readers.traces.received import received_in
-from ragstone.view.errors import PageError
-from ragstone.view.page_query import PageQuery
+from ragstone.view.page_templates import TEMPLATES
 from ragstone.view.pages.traces import (
     TRACES,
     TRACES_CSV,
     TRACES_DATASET,
     TRACES_ROWS,
 )
-from ragstone.view.render import render
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError
+from ragstone.web.page_query import PageQuery
 
 HOSTILE = "=1+1<script>alert(1)</script>\x1b[31m"
 DAY = 86_400 * 10**9
@@ -145,4 +145,4 @@ def html(view: StoreView) -> str:
     given = {"title": "Traces", "tabs": [TRACES], "current": "/traces", "made": "10:00"}
     found = TRACES.make(view, query)
     known = {"store": str(view.root), "token": "t", "twin": query.twin}
-    return render(TRACES.template, page=found, query=query, **given, **known)
+    return TEMPLATES.render(TRACES.template, page=found, query=query, **given, **known)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ragstone.core.atomic_files import write_document
+from ragstone.core.shown_text import shown_controls
 from ragstone.results.board.cells import BoardCell
 from ragstone.results.board.ranking import Line, lines
 from ragstone.results.board.shown import (
@@ -22,7 +23,7 @@ from ragstone.results.board.shown import (
     turn_text,
 )
 from ragstone.results.board.table import BoardTable
-from ragstone.results.page import asset, render_page, shown_controls
+from ragstone.results.page import asset, render_page
 
 _TEXTS: Final[dict[str, Any]] = {
     "mean": mean_of_cell,

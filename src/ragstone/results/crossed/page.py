@@ -8,6 +8,7 @@ from typing import Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
+from ragstone.core.shown_text import shown_controls
 from ragstone.results.charts import parts
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.means import rows_chart
@@ -17,7 +18,6 @@ from ragstone.results.crossed.effects import EffectsReport
 from ragstone.results.crossed.report import CrossedReport
 from ragstone.results.crossed.sensitivity import SensitivityReport
 from ragstone.results.html import chart_page
-from ragstone.results.page import shown_controls
 from ragstone.results.wording import ABSENT
 from ragstone.statistics.cell_means import Interval
 from ragstone.statistics.sensitivity import Sensitivity

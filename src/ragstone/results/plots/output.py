@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
+from ragstone.core.shown_text import shown_controls
 from ragstone.core.tables import TextTable
 from ragstone.results.charts.parts import Spec, column
 from ragstone.results.charts.render import check_chart_path, write_chart
 from ragstone.results.html import chart_page
-from ragstone.results.page import shown_controls
 from ragstone.results.plots.request import PlotRequest
 from ragstone.results.plots.table import NOT_CHARTS, PLOTS, find_plot, make_charts
 

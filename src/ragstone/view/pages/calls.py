@@ -13,9 +13,6 @@ from ragstone.calls.log_queries import FailedCalls, ModelCalls
 from ragstone.evaluation.usage import UsageRow
 from ragstone.results.usage import calls_lines, usage_rows
 from ragstone.view.chosen import experiment_filter
-from ragstone.view.errors import StateText
-from ragstone.view.numbers import duration
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import StoreView
 from ragstone.view.tables import (
     Consequence,
@@ -27,6 +24,9 @@ from ragstone.view.tables import (
     list_page,
     paged,
 )
+from ragstone.web.errors import StateText
+from ragstone.web.numbers import duration
+from ragstone.web.page_query import PageQuery, page_address
 
 _LOG: Final = "calls.sqlite"
 """The call log of a store."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.causes.order import BY_NAME, CAUSES
-from ragstone.core import limits
 from ragstone.results.causes.found import FoundCauses, QueryCause, causes_of
 from ragstone.results.causes.gains import Gain, gains_of
 from ragstone.results.results import Results
@@ -18,9 +17,6 @@ from ragstone.view.chosen import (
     system_and_setting,
     trial_filters,
 )
-from ragstone.view.errors import StateText
-from ragstone.view.numbers import points, signed
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.query_filter import QueryFilter, found_queries, label_values
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (
@@ -34,6 +30,10 @@ from ragstone.view.tables import (
     paged,
     plot_axis,
 )
+from ragstone.web import limits
+from ragstone.web.errors import StateText
+from ragstone.web.numbers import points, signed
+from ragstone.web.page_query import PageQuery, page_address
 
 TONES: Final[Mapping[str, str]] = {
     "retrieval": "finding",

@@ -17,9 +17,6 @@ from ragstone.results.by_label import labels_of
 from ragstone.results.judge_notes import MARK
 from ragstone.statistics.breakdown import groups_of
 from ragstone.view.chosen import TrialName, read_trial, trials_of
-from ragstone.view.errors import PageError, StateText
-from ragstone.view.numbers import share, signed, signed_interval
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import StoreView
 from ragstone.view.tables import (
     Consequence,
@@ -33,6 +30,9 @@ from ragstone.view.tables import (
     paged,
     plot_axis,
 )
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.numbers import share, signed, signed_interval
+from ragstone.web.page_query import PageQuery, page_address
 
 _SIDES: Final = ("a", "b")
 _TONES: Final[Mapping[str, str]] = {

@@ -13,10 +13,10 @@ from ragstone.errors import nearest_name
 from ragstone.results.conversation_page import Dialogue, DialogueTurn, TurnReply, dialogue
 from ragstone.results.results import Results
 from ragstone.types import Conversation, Message
-from ragstone.view.errors import PageError, StateText
 from ragstone.view.page import Document, ViewPage
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import StoreView
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.page_query import PageQuery, page_address
 
 
 def conversation_document(view: StoreView, query: PageQuery) -> Document:

@@ -12,8 +12,8 @@ from ragstone.results.results import Results
 from ragstone.results.wording import attempt_text
 from ragstone.types import Conversation
 from ragstone.view.page import Document, ViewPage
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import StoreView
+from ragstone.web.page_query import PageQuery, page_address
 
 
 def experiment_document(view: StoreView, query: PageQuery) -> Document:

@@ -6,13 +6,13 @@ import time
 from typing import Final
 
 from ragstone.calls.log_queries import last_call
-from ragstone.core import limits
 from ragstone.core.times import utc_text
 from ragstone.errors import StoreError
 from ragstone.results.record import ATTEMPTS, KIND
 from ragstone.view.page import Document, ViewPage
-from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import ListedExperiment, StoreView
+from ragstone.web import limits
+from ragstone.web.page_query import PageQuery
 
 STATES: Final = ("finished", "running", "damaged")
 _EACH: Final = 3000

@@ -15,9 +15,6 @@ from ragstone.results.history import History, HistoryLine, HistoryPoint, make_hi
 from ragstone.results.record import EARLIER
 from ragstone.results.results import Results
 from ragstone.view.chosen import experiment_filter
-from ragstone.view.errors import StateText
-from ragstone.view.numbers import moment, signed
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (
     ListPage,
@@ -30,6 +27,9 @@ from ragstone.view.tables import (
     paged,
     plot_axis,
 )
+from ragstone.web.errors import StateText
+from ragstone.web.numbers import moment, signed
+from ragstone.web.page_query import PageQuery, page_address
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -19,8 +19,6 @@ from ragstone.view.chosen import (
     system_and_setting,
     trial_filters,
 )
-from ragstone.view.errors import StateText
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (
     Consequence,
@@ -34,6 +32,8 @@ from ragstone.view.tables import (
     paged,
     plot_axis,
 )
+from ragstone.web.errors import StateText
+from ragstone.web.page_query import PageQuery, page_address
 
 _CHECK: Final = "ragstone judge check JUDGE --data SET"
 _PEOPLE: Final = (

@@ -14,9 +14,6 @@ from ragstone.view.chosen import (
     system_and_setting,
     trial_filters,
 )
-from ragstone.view.errors import StateText
-from ragstone.view.numbers import interval, share
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (
     Consequence,
@@ -29,6 +26,9 @@ from ragstone.view.tables import (
     paged,
     plot_axis,
 )
+from ragstone.web.errors import StateText
+from ragstone.web.numbers import interval, share
+from ragstone.web.page_query import PageQuery, page_address
 
 _Cell = tuple[str, str, str, Summary]
 """Value of the label, system, setting and mean."""

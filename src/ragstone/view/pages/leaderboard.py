@@ -16,9 +16,6 @@ from ragstone.results.joined import RETRIEVAL, JoinedResults, JoinedRow, data_fa
 from ragstone.results.judge_notes import MARK
 from ragstone.results.reader import StoredResults
 from ragstone.view.chosen import TrialName
-from ragstone.view.errors import PageError, StateText
-from ragstone.view.numbers import share
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (
     Consequence,
@@ -32,6 +29,9 @@ from ragstone.view.tables import (
     paged,
     plot_axis,
 )
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.numbers import share
+from ragstone.web.page_query import PageQuery, page_address
 
 _PARTS: Final = ("retriever", "reranker", "generator", "prompt")
 """The factors that are shown below the name of a system."""

@@ -8,16 +8,13 @@ from dataclasses import asdict
 from typing import Any, Final, TypeAlias
 
 from ragstone.causes.order import CAUSES
-from ragstone.core import limits
 from ragstone.core.times import utc_text
 from ragstone.data.dataset import Dataset
 from ragstone.data.writers.folder import write_dataset
 from ragstone.results.results import Results
 from ragstone.view.annotation_project import write_project
-from ragstone.view.errors import PageError, StateText
 from ragstone.view.made_files import ANNOTATION, DATA_SETS, csv_bytes, new_folder
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.query_filter import (
     RIGHT,
     FoundQuery,
@@ -26,6 +23,9 @@ from ragstone.view.query_filter import (
     label_values,
 )
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.page_query import PageQuery, page_address
 
 Select: TypeAlias = Callable[[Results, Collection[str], str], Dataset]
 """Returns the data set of an experiment with some of its queries, under a name."""

@@ -13,9 +13,7 @@ from ragstone.results.query_page import find_query
 from ragstone.results.results import Results
 from ragstone.results.what_if import WhatIf
 from ragstone.types import Query
-from ragstone.view.errors import PageError, StateText, page_error
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
-from ragstone.view.page_query import PageQuery, page_address
 from ragstone.view.query_filter import QueryFilter, found_queries, own_address
 from ragstone.view.query_parts import (
     further_trials,
@@ -27,6 +25,8 @@ from ragstone.view.query_parts import (
 )
 from ragstone.view.store_view import StoreView
 from ragstone.view.what_if_form import PROMPTS, asked_form, change_of, entered_form
+from ragstone.web.errors import PageError, StateText, page_error
+from ragstone.web.page_query import PageQuery, page_address
 
 Ask: TypeAlias = Callable[[Results, QueryChain, WhatIf], str]
 """Asks a query of an experiment again, and returns the name of the counterfactual."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Final
 
-from ragstone.core import limits
 from ragstone.core.times import utc_text
 from ragstone.data.readers.traces.received import received_in
 from ragstone.data.readers.traces.received_rows import (
@@ -17,11 +16,12 @@ from ragstone.data.readers.traces.received_rows import (
 )
 from ragstone.data.writers.folder import json_line, write_dataset, write_lines
 from ragstone.errors import ConfigError
-from ragstone.view.errors import PageError, StateText
 from ragstone.view.made_files import DATA_SETS, csv_bytes, new_folder
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
-from ragstone.view.page_query import PageQuery
 from ragstone.view.store_view import StoreView
+from ragstone.web import limits
+from ragstone.web.errors import PageError, StateText
+from ragstone.web.page_query import PageQuery
 
 _COLUMNS: Final = ("query_id", "query", "answer", "reason", "system", "trace_id")
 

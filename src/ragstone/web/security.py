@@ -7,6 +7,7 @@ point to this machine (the header Host tells), or by a form of its own (the head
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -36,9 +37,12 @@ def same_token(given: str, token: str) -> bool:
     return secrets.compare_digest(given.encode(), token.encode())
 
 
-def refusal(request: web.Request) -> str:
-    """Return why a request is refused; "" if it is not."""
-    own = _own_hosts(request)
+def refusal(request: web.Request, hosts: Sequence[str] = ()) -> str:
+    """Return why a request is refused; "" if it is not.
+
+    `hosts` are names of this machine, besides those of the loopback address.
+    """
+    own = _own_hosts(request, hosts)
     host = request.headers.get("Host", "").lower()
     if host not in own:
         return f"The server answers requests to {own[0]} only, this one is to {host!r}."
@@ -49,7 +53,8 @@ def refusal(request: web.Request) -> str:
     return ""
 
 
-def _own_hosts(request: web.Request) -> list[str]:
+def _own_hosts(request: web.Request, hosts: Sequence[str]) -> list[str]:
     """Return the names of this server with its port."""
     port = 0 if request.transport is None else request.transport.get_extra_info("sockname")[1]
-    return [f"{name}:{port}" for name in _NAMES] + (list(_NAMES) if port == 80 else [])  # noqa: PLR2004
+    names = (*_NAMES, *hosts)
+    return [f"{name}:{port}" for name in names] + (list(names) if port == 80 else [])  # noqa: PLR2004

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
-from ragstone.core import limits
 from ragstone.errors import did_you_mean
-from ragstone.view.errors import PageError, StateText
+from ragstone.web import limits
+from ragstone.web.errors import PageError, StateText
 
 _SAFE = ":()/,"
 """Characters that stay as they are in a value of an address."""

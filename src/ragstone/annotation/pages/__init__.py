@@ -1,0 +1,12 @@
+"""The pages of a project and the calls of their scripts, one file per page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ragstone.annotation.pages.label import LABEL
+from ragstone.annotation.site import SiteCall, SitePage
+
+PAGES: Final[tuple[SitePage, ...]] = (LABEL,)
+"""In the order of the navigation; the first one that a task has is at `/`."""
+CALLS: Final[tuple[SiteCall, ...]] = ()

@@ -1,0 +1,1 @@
+"""What all pages of a server on this machine share: who may ask, addresses, numbers, style."""

@@ -1,0 +1,27 @@
+"""The bounds of pages and of what browsers send; `ragstone.core.limits` has all others."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Live pages
+
+VIEW_ROWS: Final = 50
+"""Rows of a list on a page: a longer list has further pages, so that each stays under 40 kB."""
+VIEW_PARAMETER_CHARACTERS: Final = 2_000  # Characters of one value in the address of a page.
+VIEW_POST_BYTES: Final = 2 * 2**20
+"""Body of a request that changes something: an edited prompt with its passages fits."""
+VIEW_HELD_BYTES: Final = 48 * 2**20
+"""Tables of the experiments that the pages keep in memory, the last used ones, as Arrow bytes: with
+short passages the objects made from them take eight times as much."""
+VIEW_HELD_TABLES: Final = 12
+"""Leaderboards that the pages keep in memory, the last used ones: 27 MB each with 6,000 systems."""
+VIEW_CELL_CHARACTERS: Final = 100
+"""A text in a list on a page; its plain data have the whole text."""
+
+# Annotation
+
+POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
+EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
+EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
+SCHEME_OPTIONS: Final = 9  # Options of a question: each has a digit from 1 to 9 as its key.
