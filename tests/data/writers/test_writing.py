@@ -116,3 +116,14 @@ def test_a_full_disk_leaves_nothing_half_written(
     with pytest.raises(DatasetError, match=r"cannot write the data set into .*No space left"):
         write_dataset(replace(load_dataset("sample"), name="x"), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sample_is_written_without_the_judgements_of_other_queries(tmp_path: Path) -> None:
+    """The folder can be read without any option."""
+    sample = load_dataset("sample").sample(5, seed=0)
+
+    write_dataset(sample, tmp_path)
+
+    judged = {line.split("\t")[0] for line in (tmp_path / "qrels.tsv").read_text().splitlines()[1:]}
+    assert judged <= {query.query_id for query in sample.queries}
+    assert load_dataset(tmp_path).queries == sample.queries

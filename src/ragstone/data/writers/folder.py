@@ -36,15 +36,20 @@ def write_beir(dataset: Dataset, folder: Path) -> list[Path]:
 
 def _write(dataset: Dataset, folder: Path, qrels_name: str) -> list[Path]:
     corpus, queries, qrels = dataset.corpus.table, dataset.query_table, dataset.qrel_table
-    judgements = ((row["query_id"], row["passage_id"], row["relevance"]) for row in rows(qrels))
+    # A sample has the judgements of all queries.
+    asked = {row["query_id"] for row in rows(queries.select(["query_id"]))}
+
+    def judged() -> Iterator[tuple[str, str, int]]:
+        for row in rows(qrels):
+            if row["query_id"] in asked:
+                yield row["query_id"], row["passage_id"], row["relevance"]
+
     made = {
-        "corpus.jsonl": (corpus, map(json_line, map(_passage, rows(corpus)))),
-        "queries.jsonl": (queries, map(json_line, map(_query, rows(queries)))),
-        qrels_name: (qrels, judgement_lines(judgements)),
+        "corpus.jsonl": (corpus.num_rows, map(json_line, map(_passage, rows(corpus)))),
+        "queries.jsonl": (queries.num_rows, map(json_line, map(_query, rows(queries)))),
+        qrels_name: (any(judged()), judgement_lines(judged())),
     }
-    return write_lines(
-        {folder / name: lines for name, (table, lines) in made.items() if table.num_rows}
-    )
+    return write_lines({folder / name: lines for name, (full, lines) in made.items() if full})
 
 
 def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
