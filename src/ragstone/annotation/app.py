@@ -15,8 +15,10 @@ from aiohttp import web
 from ragstone.annotation.database import Person
 from ragstone.annotation.events import read_events
 from ragstone.annotation.export import rating_lines
+from ragstone.annotation.keeping import receipts_document
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.site import Document, Site, SiteCall, SitePage, Visit
+from ragstone.annotation.writer import EventWriter
 from ragstone.data.readers.rows import FieldError
 from ragstone.errors import RagstoneError
 from ragstone.web import limits
@@ -68,12 +70,11 @@ class _Server:
         task = site.project.task
         self.pages = [page for page in PAGES if not page.tasks or task in page.tasks]
         self.threads = ThreadPoolExecutor(_THREADS, "ragstone-annotate")
-        # Events wait for neither pages nor agents.
-        self.writer = ThreadPoolExecutor(1, "ragstone-events")
+        self.writer = EventWriter(site.database, site.project.items)
 
     async def close(self, _app: web.Application) -> None:
-        for threads in (self.threads, self.writer):
-            threads.shutdown(wait=False, cancel_futures=True)
+        await self.writer.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
 
     async def alive(self, _request: web.Request) -> web.Response:
         return json_response(json_bytes({"alive": True}))
@@ -131,17 +132,14 @@ class _Server:
         return json_response(found)
 
     async def events(self, request: web.Request) -> web.Response:
-        """Keep events; the answer names those that are kept, second copies included."""
+        """Keep events; the answer names those that are kept, second copies included, and others."""
         person = await self._poster(request)
         try:
             given = read_events(await request.read())
         except FieldError as error:
             return json_response(json_bytes({"error": str(error)}), status=400)
-        kept = await self._in_thread(
-            lambda: self.site.database.append(person.name, given), self.writer
-        )
-        confirmed = [{"client_id": k.event.client_id, "sequence": k.sequence} for k in kept]
-        return json_response(json_bytes({"confirmed": confirmed}))
+        receipts = await self.writer.keep(person, given)
+        return json_response(json_bytes(receipts_document(receipts)))
 
     async def export(self, request: web.Request) -> web.Response:
         """Answer with all labels in the form of ratings."""

@@ -47,13 +47,12 @@ def serve_command(*, folder: Path, database: str, port: int, no_browser: bool) -
     """Serve a project as pages."""
     from ragstone.annotation.app import make_app
     from ragstone.annotation.database import Database
-    from ragstone.annotation.project import DATABASE, Project
+    from ragstone.annotation.project import Project
     from ragstone.annotation.site import Site
     from ragstone.web.server import serve
 
     project = Project.open(folder)
-    url = database or f"sqlite:///{(folder / DATABASE).resolve()}"
-    site = Site(project, Database.open(url, project.name))
+    site = Site(project, Database.of(project, database))
 
     def announce(address: str) -> None:
         full = f"{address}?key={site.key}"

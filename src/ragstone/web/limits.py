@@ -25,3 +25,9 @@ POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep wh
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 SCHEME_OPTIONS: Final = 9  # Options of a question: each has a digit from 1 to 9 as its key.
+GROUPED_EVENTS: Final = 1000
+"""Waiting events that are kept in one transaction, and the rest of the last request among them."""
+KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
+SESSION_SECONDS: Final = 2.0
+"""For how long a session is known without a query: a person whom another process removes can act
+for so long."""
