@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from ragstone.cli.annotate_backup import backup_command
+from ragstone.cli.annotate_check import check_command
+from ragstone.cli.annotate_restore import restore_command
 from ragstone.cli.options import FILE, json_option, wants_json
 
 TASKS = (
@@ -65,3 +68,7 @@ def serve_command(*, folder: Path, database: str, port: int, no_browser: bool) -
             click.echo(f"Project {project.name}. Stop with Ctrl+C.", err=True)
 
     serve(make_app(site), port, announce, browser=not no_browser)
+
+
+for _one in (backup_command, restore_command, check_command):
+    command.add_command(_one)
