@@ -38,6 +38,7 @@ from benchmarks.annotate_shared import (
     postgres,
     sessions,
 )
+
 from ragstone.annotation.check import check_database
 from ragstone.annotation.database import Database
 from ragstone.annotation.project import Project

