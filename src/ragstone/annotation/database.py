@@ -159,6 +159,7 @@ class Database:
         """Add a person and return the token that signs them in; only its hash is kept."""
         if role not in ROLES:
             raise ConfigError(f"there is no role {role!r}{did_you_mean(role, ROLES)}", value=role)
+        self._people.clear()
         if name in {one.name for one in self.people()}:
             raise ConfigError(f"there is a person {name!r} already", value=name)
         token = secrets.token_urlsafe(24)
@@ -179,7 +180,8 @@ class Database:
     def person_of_token(self, token: str) -> Person | None:
         """Return the person whom a token signs in."""
         wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(PEOPLE.c.token_hash == _hash(token))
-        return next((Person(row.name, row.role) for row in self._rows(wanted)), None)
+        row = self._row(wanted)
+        return None if row is None else Person(row.name, row.role)
 
     def open_session(self, person: str) -> str:
         """Return the token of a new session; it survives a restart of the server."""
@@ -194,14 +196,20 @@ class Database:
         known = self._sessions.get(key)
         if known is None:
             wanted = sa.select(SESSIONS.c.person).where(SESSIONS.c.token_hash == key)
-            known = next((row.person for row in self._rows(wanted)), None)
-            if known is not None:
+            row = self._row(wanted)
+            if row is not None:
+                known = str(row.person)
                 self._sessions.put(key, known)
         return known
 
-    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
+    def _row(self, wanted: sa.Select[Any]) -> Any:
         with self.connections.reading() as connection:
-            yield from connection.execute(wanted.execution_options(yield_per=1000))
+            return connection.execute(wanted).one_or_none()
+
+    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
+        streamed = wanted.execution_options(yield_per=1000)
+        with self.connections.reading() as connection, connection.execute(streamed) as rows:
+            yield from rows
 
 
 def _hash(token: str) -> str:
