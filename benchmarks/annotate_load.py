@@ -46,6 +46,8 @@ ITEMS: Final = 2000
 CLICK_MS: Final = 200.0
 GROWTH: Final = 0.1
 POSTERS: Final = 20
+TOGETHER: Final = 10
+OK: Final = 200
 _SAYS: Final = ("yes", "partly", "no")
 
 
@@ -58,59 +60,57 @@ class Measured:
     wrong: list[str] = field(default_factory=list)
 
 
-async def person(
-    name: str, cookie: str, address: str, following: str, until: float, found: Measured
-) -> None:
-    """Label an item about once a second until the time is over."""
-    draw = random.Random(name)
-    async with aiohttp.ClientSession(headers={"Cookie": cookie}) as client:
-        await asyncio.sleep(draw.random())
-        for number in range(10**6):
-            if time.perf_counter() > until:
-                return
-            event = {
-                "client_id": f"{name}-{number}",
-                "kind": "label",
-                "item_id": f"q{draw.randrange(ITEMS)}",
-                "field": "support",
-                "value": draw.choice(_SAYS),
-                "seconds": 1.0,
-            }
-            began = time.perf_counter()
-            async with client.post(f"{address}/events", json={"events": [event]}) as answer:
-                text = await answer.text()
-            found.clicks.append(time.perf_counter() - began)
-            if answer.status != 200 or len(json.loads(text)["confirmed"]) != 1:
-                found.wrong.append(text)
-            began = time.perf_counter()
-            async with client.get(f"{address}{following}") as answer:
-                await answer.read()
-            found.nexts.append(time.perf_counter() - began)
-            if answer.status != 200:
-                found.wrong.append(f"{following}: {answer.status}")
-            await asyncio.sleep(draw.uniform(0.8, 1.2))
+@dataclass
+class Scripted:
+    """A scripted person at a server."""
+
+    name: str
+    cookie: str
+    server: ServerProcess
+
+    def browser(self) -> aiohttp.ClientSession:
+        """Return a browser in which the person is signed in."""
+        return aiohttp.ClientSession(self.server.address, headers={"Cookie": self.cookie})
+
+    async def click(self, until: float, following: str, found: Measured) -> None:
+        """Label an item about once a second until the time is over."""
+        draw = random.Random(self.name)
+        async with self.browser() as browser:
+            await asyncio.sleep(draw.random())
+            number = 0
+            while time.perf_counter() < until:
+                event = label(f"{self.name}-{number}", draw.randrange(ITEMS)) | {"seconds": 1.0}
+                began = time.perf_counter()
+                async with browser.post("/events", json={"events": [event]}) as answer:
+                    text = await answer.text()
+                clicked = time.perf_counter()
+                if answer.status != OK or len(json.loads(text)["confirmed"]) != 1:
+                    found.wrong.append(text)
+                async with browser.get(following) as answer:
+                    await answer.read()
+                found.clicks.append(clicked - began)
+                found.nexts.append(time.perf_counter() - clicked)
+                if answer.status != OK:
+                    found.wrong.append(f"{following}: {answer.status}")
+                await asyncio.sleep(draw.uniform(0.8, 1.2))
+                number += 1
+
+    async def post(self, count: int, sizes: list[float]) -> None:
+        """Post events without pause, some at a time, and note the memory after each request."""
+        async with self.browser() as browser:
+            for first in range(0, count, TOGETHER):
+                numbers = range(first, min(first + TOGETHER, count))
+                events = [label(f"more-{self.name}-{n}", n % ITEMS) for n in numbers]
+                async with browser.post("/events", json={"events": events}) as answer:
+                    await answer.read()
+                    assert answer.status == OK
+                sizes.append(self.server.memory())
 
 
-async def poster(
-    name: str, cookie: str, address: str, count: int, server: ServerProcess, sizes: list[float]
-) -> None:
-    """Post events without pause, 10 at a time, and note the memory of the server after each."""
-    async with aiohttp.ClientSession(headers={"Cookie": cookie}) as client:
-        for first in range(0, count, 10):
-            events = [
-                {
-                    "client_id": f"more-{name}-{number}",
-                    "kind": "label",
-                    "item_id": f"q{number % ITEMS}",
-                    "field": "support",
-                    "value": _SAYS[number % 3],
-                }
-                for number in range(first, first + 10)
-            ]
-            async with client.post(f"{address}/events", json={"events": events}) as answer:
-                assert answer.status == 200
-                await answer.read()
-            sizes.append(server.memory())
+def label(client_id: str, number: int) -> dict[str, Any]:
+    """Return the label of an item."""
+    given = {"kind": "label", "item_id": f"q{number}", "field": "support"}
+    return {"client_id": client_id, "value": _SAYS[number % len(_SAYS)]} | given
 
 
 def times(values: list[float]) -> dict[str, float]:
@@ -123,15 +123,13 @@ async def measured(
     given: argparse.Namespace, server: ServerProcess, cookies: dict[str, str]
 ) -> dict[str, Any]:
     """Return the figures of one server."""
-    found, until = Measured(), time.perf_counter() + given.seconds
-    await asyncio.gather(
-        *(person(n, c, server.address, given.next, until, found) for n, c in cookies.items())
-    )
-    load, sizes = os.getloadavg()[0], list[float]()
+    people = [Scripted(name, cookie, server) for name, cookie in cookies.items()]
+    found, until, used = Measured(), time.perf_counter() + given.seconds, server.cpu_seconds()
+    await asyncio.gather(*(one.click(until, given.next, found) for one in people))
+    used = server.cpu_seconds() - used
+    load, sizes, began = os.getloadavg()[0], list[float](), time.perf_counter()
     left = max(given.events - len(found.clicks), 0) // POSTERS
-    began = time.perf_counter()
-    some = list(cookies.items())[:POSTERS]
-    await asyncio.gather(*(poster(n, c, server.address, left, server, sizes) for n, c in some))
+    await asyncio.gather(*(one.post(left, sizes) for one in people[:POSTERS]))
     seconds = time.perf_counter() - began
     quarter = max(len(sizes) // 4, 1)
     first, last = (median(part or [0.0]) for part in (sizes[:quarter], sizes[-quarter:]))
@@ -140,6 +138,7 @@ async def measured(
         "click_ms": times(found.clicks),
         "next_ms": times(found.nexts),
         "clicks_per_second": len(found.clicks) / given.seconds,
+        "server_cpu_ms_per_click_and_next": used / len(found.clicks) * 1000,
         "wrong": found.wrong[:5],
         "events": len(found.clicks) + left * POSTERS,
         "events_per_second_without_pause": left * POSTERS / seconds,
