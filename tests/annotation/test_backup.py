@@ -114,11 +114,11 @@ def test_a_database_with_events_is_replaced_after_a_backup_only(
         (lambda lines: lines[2]["event"].update(person="eve"), StoreError, "is not as it was"),
         (lambda lines: lines.insert(1, lines[0]), StoreError, "unexpected line 'head'"),
         (lambda lines: lines.append(lines[1]), StoreError, "unexpected line 'person'"),
-        (lambda lines: lines[0]["head"].update(kind="x"), StoreError, "is no backup"),
+        (lambda lines: lines[0]["head"].update(kind="x"), StoreError, "is not a backup"),
         (lambda lines: lines[0]["head"].update(format=2), NewerFile, "by a newer Ragstone"),
         (lambda lines: lines[0]["head"].update(version=99), NewerFile, "by a newer Ragstone"),
         (lambda lines: lines.clear(), StoreError, "is cut off"),
-        (lambda lines: lines.append([1]), StoreError, "is no backup of ragstone annotate, or is"),
+        (lambda lines: lines.append([1]), StoreError, "is not a backup of ragstone annotate, or is"),
     ],
 )
 def test_a_backup_that_is_not_as_it_was_written_is_refused(
@@ -131,14 +131,14 @@ def test_a_backup_that_is_not_as_it_was_written_is_refused(
     assert database.count() == 0
 
 
-def test_a_file_that_is_cut_off_or_no_backup_is_refused(backup: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_cut_off_or_another_one_is_refused(backup: Path, tmp_path: Path) -> None:
     """Each with the name of the file."""
     whole = backup.read_bytes()
     backup.write_bytes(whole[:-20])
     with pytest.raises(StoreError, match=r"b\.jsonl\.gz is cut off; nothing was restored"):
         read_backup(backup)
     backup.write_bytes(b"notes")
-    with pytest.raises(StoreError, match="is no backup of ragstone annotate, or is damaged"):
+    with pytest.raises(StoreError, match="is not a backup of ragstone annotate, or is damaged"):
         read_backup(backup)
     with pytest.raises(ConfigError, match=r"there is no backup .*none\.gz"):
         read_backup(tmp_path / "none.gz")

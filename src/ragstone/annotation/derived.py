@@ -1,7 +1,7 @@
 """What follows from the events: which of them were undone, and the labels that count.
 
 `ragstone.annotation.keeping` derives both as events arrive; here they are derived from all events
-anew, to check a database, to repair it, and after an upgrade.
+again, to check a database, to repair it, and after an upgrade.
 """
 
 from __future__ import annotations

@@ -28,6 +28,6 @@ SCHEME_OPTIONS: Final = 9  # Options of a question: each has a digit from 1 to 9
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
-SESSION_SECONDS: Final = 2.0
+SESSION_SECONDS: Final = 10.0
 """For how long a session is known without a query: a person whom another process removes can act
 for so long."""
