@@ -16,7 +16,7 @@ from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted import post
+from ragstone.annotation.posted import events_answer
 from ragstone.annotation.sessions import (
     Caller,
     SignInError,
@@ -29,6 +29,7 @@ from ragstone.annotation.sessions import (
     set_cookie,
 )
 from ragstone.annotation.site import Document, PageAct, Site, SiteCall, SitePage, Visit
+from ragstone.annotation.writer import EventWriter
 from ragstone.data.readers.rows import FieldError
 from ragstone.web import limits
 from ragstone.web.answers import Handler, asset_response, guarded, json_bytes, json_response
@@ -96,12 +97,11 @@ class _Server:
         self.cookie = cookie_name(site)
         self.wrong = WrongTokens()
         self.threads = ThreadPoolExecutor(_THREADS, "ragstone-annotate")
-        # Events wait for neither pages nor agents.
-        self.writer = ThreadPoolExecutor(1, "ragstone-events")
+        self.writer = EventWriter(site.database, site.project.items)
 
     async def close(self, _app: web.Application) -> None:
-        for threads in (self.threads, self.writer):
-            threads.shutdown(wait=False, cancel_futures=True)
+        await self.writer.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
 
     async def alive(self, _request: web.Request) -> web.Response:
         return json_response(json_bytes({"alive": True}))
@@ -194,13 +194,16 @@ class _Server:
         return json_response(found)
 
     async def events(self, request: web.Request) -> web.Response:
-        """Keep events; the answer names those that are kept, second copies included."""
+        """Keep events; the answer names those that are kept, second copies included, and others."""
         person = await self._poster(request, ROLES)
         try:
             given = read_events(await request.read())
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
-        answer = await self._in_thread(lambda: post(self.site, person, given), self.writer)
+        receipts = await self.writer.keep(person, given)
+        answer = await self._in_thread(
+            lambda: events_answer(self.site.database, person.name, given, receipts)
+        )
         return json_response(json_bytes(answer))
 
     async def export(self, request: web.Request) -> web.Response:
@@ -306,10 +309,8 @@ class _Server:
             twin=query.twin,
         )
 
-    async def _in_thread(
-        self, made: Callable[[], Any], threads: ThreadPoolExecutor | None = None
-    ) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads or self.threads, made)
+    async def _in_thread(self, made: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.threads, made)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
