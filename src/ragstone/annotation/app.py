@@ -116,7 +116,7 @@ class _Server:
         if not request.query.get("key"):
             return await self._first(request, await self._reader(request))
         found = await self._in_thread(lambda: caller(self.site, self._session(request)))
-        if not (self.site.is_open and same_token(request.query["key"], self.site.key)):
+        if not self.site.opens(request.query["key"]):
             if found is not None:
                 return await self._first(request, found)
             said = "The key in this address is not of this start of the server."
@@ -134,6 +134,9 @@ class _Server:
 
     async def sign_in_page(self, request: web.Request) -> web.StreamResponse:
         state = StateText("Sign in", "The owner of the project gave you a token.")
+        if self.site.is_open and not await self._in_thread(self.site.database.people):
+            then = "Open the address that the server printed. It opens a session."
+            return self._state_page(request, 200, StateText("Nobody has a token", then))
         return self._state_page(request, 200, state, sign_in=True)
 
     async def sign_in(self, request: web.Request) -> web.StreamResponse:
@@ -340,7 +343,7 @@ class _Server:
         return self._state_page(request, error.status, error.state, sign_in=again)
 
     def _state_page(
-        self, request: web.Request, status: int, state: StateText, *, sign_in: bool
+        self, request: web.Request, status: int, state: StateText, *, sign_in: bool = False
     ) -> web.Response:
         """Return a page that has a state instead of its content, with a field for a token."""
         form = form_token(self.site.key) if sign_in else ""
