@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
+from ragstone.annotation.blind import named_event
 from ragstone.annotation.database import Person
 from ragstone.annotation.events import read_events
 from ragstone.annotation.export import rating_lines
@@ -133,8 +134,12 @@ class _Server:
     async def events(self, request: web.Request) -> web.Response:
         """Keep events; the answer names those that are kept, second copies included."""
         person = await self._poster(request)
+        if request.query.get("person", person.name) != person.name:
+            said = f"These events are of another person; this browser is now {person.name}'s."
+            raise PageError(409, StateText(said, "Sign in as that person to send them."))
         try:
             given = read_events(await request.read())
+            given = [named_event(self.site.project, person.name, one) for one in given]
         except FieldError as error:
             return json_response(json_bytes({"error": str(error)}), status=400)
         kept = await self._in_thread(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ragstone.annotation.pages.label import LABEL
+from ragstone.annotation.pages.label import LABEL, LABEL_ITEM
 from ragstone.annotation.site import SiteCall, SitePage
 
-PAGES: Final[tuple[SitePage, ...]] = (LABEL,)
+PAGES: Final[tuple[SitePage, ...]] = (LABEL, LABEL_ITEM)
 """In the order of the navigation; the first one that a task has is at `/`."""
 CALLS: Final[tuple[SiteCall, ...]] = ()
