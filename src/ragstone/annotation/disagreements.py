@@ -44,7 +44,7 @@ class FinalLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class Dispute:
     """A question about an item, or a part of it, to which people gave different labels."""
 
     item_id: str
@@ -74,7 +74,7 @@ def final_labels(
 
 def disagreements(
     project: Project, database: Database, *, threshold: float = SCALE_POINTS
-) -> list[Disagreement]:
+) -> list[Dispute]:
     """Return what people disagree about, the largest disagreement first.
 
     Labels of a scale disagree if they differ by `threshold` points or more; the two ends of a
@@ -86,7 +86,7 @@ def disagreements(
         question = project.scheme.question(place[1])
         people = [one for one in given if not one.field.startswith(ADJUDICATED)]
         if question is not None and (size := _size(question, people, threshold)):
-            found.append(Disagreement(*place, tuple(people), size, final[place]))
+            found.append(Dispute(*place, tuple(people), size, final[place]))
     return sorted(found, key=lambda one: -one.size)
 
 
@@ -109,7 +109,7 @@ def not_annotators(database: Database) -> Callable[[str], bool]:
 
 
 def comparable(value: Any) -> str:
-    """Return a text that is equal for equal labels; the order of several options is no difference.
+    """Return a text that is equal for equal labels; also if several options are in another order.
 
     >>> comparable(["b", "a"]) == comparable(["a", "b"])
     True
