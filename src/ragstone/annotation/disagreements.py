@@ -84,6 +84,8 @@ def disagreements(
     final, found = _final(project, by_place), []
     for place, given in by_place.items():
         question = project.scheme.question(place[1])
+        if question is not None and _of_own_parts(project, question):
+            continue
         people = [one for one in given if not one.field.startswith(ADJUDICATED)]
         if question is not None and (size := _size(question, people, threshold)):
             found.append(Dispute(*place, tuple(people), size, final[place]))
@@ -144,10 +146,19 @@ def _given(
 def _final(
     project: Project, by_place: Mapping[LabelPlace, Sequence[GivenLabel]]
 ) -> dict[LabelPlace, FinalLabel]:
-    return {
-        place: final_label(project.scheme.question(place[1]), given)
-        for place, given in by_place.items()
-    }
+    found = {}
+    for place, given in by_place.items():
+        question = project.scheme.question(place[1])
+        final = final_label(question, given)
+        if final.people > 1 and question is not None and _of_own_parts(project, question):
+            final = FinalLabel(None, "unresolved", final.people)
+        found[place] = final
+    return found
+
+
+def _of_own_parts(project: Project, question: Question) -> bool:
+    """Whether a question is about parts that each person writes: those of two people differ."""
+    return question.of == "part" and any(one.kind == "parts" for one in project.scheme.questions)
 
 
 def final_label(question: Question | None, given: Iterable[GivenLabel]) -> FinalLabel:

@@ -71,9 +71,7 @@ def right_labels(
     return sum(given.get(place) == value for place, value in known.items()), len(known)
 
 
-def _known_labels(
-    scheme: Scheme, item: AnnotationItem
-) -> Iterator[tuple[tuple[str, str], Any]]:
+def _known_labels(scheme: Scheme, item: AnnotationItem) -> Iterator[tuple[tuple[str, str], Any]]:
     """Yield each known label with its place; the only part of its kind needs no name."""
     for field, value in item.known.items():
         question = scheme.question(field)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import threading
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done, right_labels
 from ragstone.annotation.items import AGAIN, base_id
+from ragstone.data.readers.ratings import Inclusion
 from ragstone.web import limits
 
 if TYPE_CHECKING:
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
     from ragstone.annotation.events import GivenLabel, KeptEvent
     from ragstone.annotation.project import Project
 
+_Any = TypeVar("_Any")
 ItemState: TypeAlias = Literal["done", "skipped"]
 REPEAT_AFTER: Final = 20
 """Items that a person finishes before an item comes a second time."""
-_KINDS: Final = ("label", "skip", "undo", "open", "withdraw")
+_KINDS: Final = ("label", "skip", "undo", "open", "withdraw", "draw")
 
 
 @dataclass
@@ -44,19 +47,34 @@ class PersonWork:
 
 
 class Work:
-    """The state of a project's items. Methods may be called in any thread.
+    """The state of a project's items; the `lock` is for all uses.
 
     The labels are read once; then only what the events since the last call changed.
+
+    Args:
+        project: the project.
+        database: its database.
+        active: whether people get only items that were drawn, in the order of the rounds.
+        clock: returns the seconds since the epoch.
     """
 
     def __init__(
-        self, project: Project, database: Database, clock: Callable[[], float] = time.time
+        self,
+        project: Project,
+        database: Database,
+        *,
+        active: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.project, self.database, self._clock = project, database, clock
+        self.project, self.database, self.active = project, database, active
+        self._clock = clock
+        self.lock = threading.RLock()
         self.people: dict[str, PersonWork] = {}
         self.finishers: Counter[str] = Counter()
         """Item id -> number of people who finished it."""
         self.withdrawn: set[str] = set()
+        self.drawn: dict[str, Inclusion] = {}
+        """Item id -> how it was drawn, by `judge next` or by an active server."""
         self._sequence = -1
         self._claims: dict[str, dict[str, float]] = {}
         self._orders: dict[str, array[int]] = {}
@@ -79,12 +97,17 @@ class Work:
         for kept in self.database.events(after=self._sequence, kinds=_KINDS):
             self._sequence = kept.sequence
             event = kept.event
-            if event.kind == "open":
-                self._opened(kept)
-            elif event.kind == "withdraw" or event.item_id in self.withdrawn:
-                self._withdraw()
-            else:
-                touched[event.item_id, kept.person] = None
+            match event.kind:
+                case "open":
+                    self._opened(kept)
+                case "draw":
+                    self._draw([kept])
+                case "withdraw":
+                    self._withdraw()
+                case _:
+                    touched[event.item_id, kept.person] = None
+                    if event.kind == "undo" and event.item_id in self.withdrawn:
+                        self._withdraw()
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))
 
@@ -103,8 +126,18 @@ class Work:
             self._apply(item_id, person, held)
         self._sequence = max(self._sequence, 0)
         self._withdraw()
+        for item_id, item in items.items():
+            if item.inclusion is not None:
+                self.drawn[item_id] = item.inclusion
+        self._draw(self.database.events(kinds=("draw",)))
         for kept in self.database.events(kinds=("open",)):
             self._opened(kept)
+
+    def _draw(self, events: Iterable[KeptEvent]) -> None:
+        self.drawn.update((one.event.item_id, inclusion_of(one)) for one in events)
+        if self.active:
+            self._orders.clear()
+            self._starts.clear()
 
     def _withdraw(self) -> None:
         self.withdrawn = withdrawn_items(self.database)
@@ -200,14 +233,14 @@ class Work:
 
     def is_left(self, person: str) -> bool:
         """Whether items that a person may still get are open at others."""
-        states = self.of(person).states
-        return any(not self._is_over(item_id, states) for item_id in self.ids)
+        states, order = self.of(person).states, self._order(person)
+        return any(not self._is_over(self.ids[place], states) for place in order)
 
     def open_known(self, person: str) -> list[str]:
         """Return the qualification items that a person has not finished or skipped."""
         states = self.of(person).states
         found = [one for one in self.known_ids if one not in states and one not in self.withdrawn]
-        return self._drawn(found, person, "known")
+        return self._shuffled(found, person, "known")
 
     def open_repeats(self, person: str, *, due: bool) -> list[str]:
         """Return the ids of the items that come to a person again, those that are `due` or not."""
@@ -230,11 +263,34 @@ class Work:
     def _order(self, person: str) -> array[int]:
         """Return the places of the items in the order of a person."""
         if person not in self._orders:
-            self._orders[person] = array("I", self._drawn(range(len(self.ids)), person, ""))
+            found = self._shuffled(range(len(self.ids)), person, "")
+            if self.active:
+                found = self._by_round(found)
+            self._orders[person] = array("I", found)
         return self._orders[person]
 
-    def _drawn(self, held: Sequence[object], person: str, what: str) -> list:  # type: ignore[type-arg]
+    def _by_round(self, shuffled: Iterable[int]) -> list[int]:
+        """Return the places of the drawn items, round by round, those of a query together."""
+        ids, items = self.ids, self.project.items
+        drawn = [place for place in shuffled if ids[place] in self.drawn]
+        first: dict[str, int] = {}
+        for number, place in enumerate(drawn):
+            first.setdefault(items[ids[place]].query.query_id, number)
+
+        def order(place: int) -> tuple[int, int]:
+            item_id = ids[place]
+            return self.drawn[item_id].round, first[items[item_id].query.query_id]
+
+        return sorted(drawn, key=order)
+
+    def _shuffled(self, held: Sequence[_Any], person: str, what: str) -> list[_Any]:
         found, settings = list(held), self.project.settings
         if settings.order == "per_person":
             random.Random(f"{settings.seed}\n{person}\n{what}").shuffle(found)  # noqa: S311
         return found
+
+
+def inclusion_of(draw: KeptEvent) -> Inclusion:
+    """Return how an item was drawn, by the event of the draw."""
+    value = draw.event.value
+    return Inclusion(value["inclusion_probability"], value["round"])
