@@ -106,8 +106,6 @@ class Work:
                     self._withdraw()
                 case _:
                     touched[event.item_id, kept.person] = None
-                    if event.kind == "undo" and event.item_id in self.withdrawn:
-                        self._withdraw()
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))
 
