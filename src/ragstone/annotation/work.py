@@ -160,6 +160,7 @@ class Work:
             del mine.states[item_id]
             mine.known.pop(item_id, None)
             self._starts.pop(person, None)
+            self.claim(item_id, person)
         else:
             mine.states[item_id] = after
             self._claims.get(item_id, {}).pop(person, None)
