@@ -32,6 +32,7 @@ second labels of a person, by the rater `NAME (again)`; suggestions: those of th
 KNOWN: Final = "known"
 MODEL: Final = "model"
 _PART: Final = "part:"
+_SIDES: Final = 2
 _RELEVANCE: Final = "relevance"
 _TURN: Final = frozenset({*TURN_LABELS, _RELEVANCE})
 """The fields of turns that are ratings."""
@@ -173,7 +174,8 @@ class _Exporter:
         kind = question.of if question is not None else "turn"
         match kind:
             case "answer":
-                return _named(next((a for a in item.answers if a.part == label.part), None))
+                named = _named(next((a for a in item.answers if a.part == label.part), None))
+                return named or {"part": label.part}
             case "pair":
                 return _pair(item.answers)
             case "passage":
@@ -228,7 +230,9 @@ def _answer_of(item: AnnotationItem) -> dict[str, Any]:
 
 def _pair(answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     """Return the fields of a pair; systems under different settings are named with them."""
-    first, second = answers[0], answers[1]
+    if len(answers) != _SIDES:
+        return {}
+    first, second = answers
     if first.setting == second.setting:
         return {**_named(first), "against": second.system}
     return {"system": first.part, "against": second.part}
@@ -237,10 +241,10 @@ def _pair(answers: Sequence[ShownAnswer]) -> dict[str, Any]:
 def _part_text(part: str, texts: Sequence[str]) -> str:
     """Return the text of `part:N`, or the part itself if a text is absent or occurs twice."""
     number = part.removeprefix(_PART)
-    if part.startswith(_PART) and number.isascii() and number.isdigit():
-        if 0 < int(number) <= len(texts) and texts.count(texts[int(number) - 1]) == 1:
-            return texts[int(number) - 1]
-    return part
+    if number == part or not (number.isascii() and number.isdigit()):
+        return part
+    text = next(iter(texts[int(number) - 1 : int(number)]), part)
+    return part if texts.count(text) > 1 else text
 
 
 def _plain(value: Any) -> float | str | None:
