@@ -71,7 +71,7 @@ def write_export(export: Export, form: str) -> list[Path]:
 
 
 def digest_of(files: list[Path]) -> str:
-    """Return a digest of files: equal labels have equal digests, whatever a single file is called."""
+    """Return a digest of files; that of a single one is the same whatever its name is."""
     found = hashlib.sha256()
     for path in sorted(files):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -217,7 +217,7 @@ def _source(export: Export) -> Dataset:
     queries = {one.query.query_id: one.query for one in items}
     passages = {p.passage_id: p for one in items for p in one.passages}
     table, corpus = (
-        queries_to_table(queries.values()),
+        queries_to_table(list(queries.values())),
         Corpus.from_passages(list(passages.values())),
     )
     return Dataset(export.project.name, table, corpus, judgements({}))
