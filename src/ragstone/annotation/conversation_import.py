@@ -18,6 +18,7 @@ import orjson
 from ragstone.annotation.conversation import AGENT, NO_TURN_LABELS
 from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event, EventKind
+from ragstone.annotation.items import AnnotationItem
 from ragstone.core.schemas import labels_to_json
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
@@ -47,8 +48,7 @@ _AGENT_QUERY: Final = "|user|"
 class ConversationItems:
     """What a project gets from a file of conversations."""
 
-    items: tuple[dict[str, Any], ...]
-    """Lines of `items.jsonl`."""
+    items: tuple[AnnotationItem, ...]
     events: tuple[tuple[str, Event], ...]
     """Person and event, in order. The client ids are those of a second import too."""
 
@@ -205,9 +205,9 @@ def _dataset_turn(dataset: Dataset, query: Query, following: Query | None) -> _T
     )
 
 
-def _item(name: str, query: Query) -> dict[str, Any]:
+def _item(name: str, query: Query) -> AnnotationItem:
     shared = {label: query.labels[label] for label in OF_CONVERSATION if label in query.labels}
-    return {"item_id": name, "query": query.text, **shared}
+    return AnnotationItem(name, Query(name, query.text, labels=shared))
 
 
 def _events(name: str, turns: Sequence[_Told]) -> Iterator[tuple[str, Event]]:
