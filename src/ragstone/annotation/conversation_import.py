@@ -168,10 +168,10 @@ def _votes(answer: Row, people: dict[str, str]) -> list[tuple[str, str, str]]:
     for context in answer.get("contexts") or ():
         given = ((context.get("feedback") or {}).get("relevant") or {}).items()
         for voter, vote in sorted(given, key=lambda one: one[1].get("timestamp") or 0):
-            number = len(people) + 1
-            person = people.setdefault(voter, f"{IMPORT} {number}" if people else IMPORT)
             value = str(vote.get("value")).lower()
             if value in ("yes", "no"):
+                number = f" {len(people) + 1}" if people else ""
+                person = people.setdefault(voter, f"{IMPORT}{number}")
                 found.append((person, str(context["document_id"]), value))
     return found
 
