@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import orjson
 import sqlalchemy as sa
 
 from ragstone.annotation.events import Event, GivenLabel, KeptEvent
-from ragstone.annotation.tables import EVENTS, LABELS, META, METADATA, PEOPLE, SESSIONS, VERSION
+from ragstone.annotation.people import ROLES, PeopleTable, Person, PersonRole
+from ragstone.annotation.tables import EVENTS, LABELS, META, METADATA, VERSION
 from ragstone.core.times import utc_text
-from ragstone.errors import ConfigError, did_you_mean
+from ragstone.errors import ConfigError
 
-PersonRole: TypeAlias = Literal["annotator", "reviewer", "owner"]
-ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
+__all__ = ["ROLES", "SKIPPED", "Database", "Person", "PersonRole"]
 _CHANGES_A_LABEL: Final = ("label", "skip")
 SKIPPED: Final = "skipped"
 """The field of the label that a skip leaves; its value is the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A named person of a project."""
-
-    name: str
-    role: PersonRole
-
-
-class Database:
+class Database(PeopleTable):
     """The events of one project, in SQLite or PostgreSQL. Methods may be called in any thread."""
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -120,47 +109,6 @@ class Database:
         with self._engine.connect() as connection:
             return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
 
-    # People
-
-    def add_person(self, name: str, role: PersonRole) -> str:
-        """Add a person and return the token that signs them in; only its hash is kept."""
-        if role not in ROLES:
-            raise ConfigError(f"there is no role {role!r}{did_you_mean(role, ROLES)}", value=role)
-        if name in {one.name for one in self.people()}:
-            raise ConfigError(f"there is a person {name!r} already", value=name)
-        token = secrets.token_urlsafe(24)
-        row = {"name": name, "role": role, "token_hash": _hash(token), "added": utc_text()}
-        with self._engine.begin() as connection:
-            connection.execute(sa.insert(PEOPLE), row)
-        return token
-
-    def people(self) -> list[Person]:
-        """Return the people of the project, by name."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).order_by(PEOPLE.c.name)
-        return [Person(row.name, row.role) for row in self._rows(wanted)]
-
-    def person_of_token(self, token: str) -> Person | None:
-        """Return the person whom a token signs in."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(PEOPLE.c.token_hash == _hash(token))
-        return next((Person(row.name, row.role) for row in self._rows(wanted)), None)
-
-    def open_session(self, person: str) -> str:
-        """Return the token of a new session; it survives a restart of the server."""
-        token = secrets.token_urlsafe(24)
-        row = {"token_hash": _hash(token), "person": person, "opened": utc_text()}
-        with self._engine.begin() as connection:
-            connection.execute(sa.insert(SESSIONS), row)
-        return token
-
-    def person_of_session(self, token: str) -> str | None:
-        """Return the name of the person of a session."""
-        wanted = sa.select(SESSIONS.c.person).where(SESSIONS.c.token_hash == _hash(token))
-        return next((row.person for row in self._rows(wanted)), None)
-
-    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
-        with self._engine.connect() as connection:
-            yield from connection.execution_options(yield_per=1000).execute(wanted)
-
 
 def _with_driver(url: str) -> str:
     return url.replace("postgresql://", "postgresql+psycopg://", 1)
@@ -169,10 +117,6 @@ def _with_driver(url: str) -> str:
 def _sqlite_settings(connection: Any, _record: Any) -> None:
     for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
         connection.execute(f"PRAGMA {setting}")
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _keep(connection: sa.Connection, person: str, event: Event) -> KeptEvent:
