@@ -18,6 +18,7 @@ from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
+from ragstone.annotation.schemes import Rated
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.data.taxonomy import SEPARATOR
 
@@ -71,6 +72,31 @@ def rating_rows(
     given = [exporter.renamed(one, named) for one in labels]
     for label in sorted([*given, *exporter.further()], key=exporter.place):
         yield from exporter.rows(label)
+
+
+def rating_places(project: Project) -> Iterator[tuple[dict[str, Any], GivenLabel]]:
+    """Yield what of a project can be rated: the fields of a rating, and a label without a value.
+
+    Parts that people wrote themselves are left out.
+    """
+    exporter = _Exporter(project, ExportChoice(), set())
+    for item in project.items.values():
+        for question in project.scheme.questions:
+            for part in _parts(item, question.of):
+                label = GivenLabel(item.item_id, "", question.name, part, None)
+                about = exporter.about(item, label)
+                yield {"query_id": item.query.query_id, **about, "property": question.name}, label
+
+
+def _parts(item: AnnotationItem, of: Rated) -> list[str]:
+    match of:
+        case "answer":
+            return [one.part for one in item.answers]
+        case "passage":
+            return [one.passage_id for one in item.passages]
+        case "part":
+            return [f"{_PART}{number}" for number, _ in enumerate(item.parts, 1)]
+    return [""]
 
 
 def numbered_people(database: Database, people: Iterable[str]) -> dict[str, str]:
@@ -166,9 +192,9 @@ class _Exporter:
             return
         value = _plain(label.value)
         if value is not None:
-            yield self._row(item, label, self._about(item, label), value)
+            yield self._row(item, label, self.about(item, label), value)
 
-    def _about(self, item: AnnotationItem, label: GivenLabel) -> dict[str, Any]:
+    def about(self, item: AnnotationItem, label: GivenLabel) -> dict[str, Any]:
         """Return the fields that say what of an item is rated."""
         question = self.project.scheme.question(label.field)
         kind = question.of if question is not None else "turn"

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.annotation.conversation_export import write_conversation_dataset, write_mtrag
 from ragstone.annotation.disagreements import FinalLabel, final_labels
 from ragstone.annotation.export import ExportChoice, export_lines, rating_rows
 from ragstone.core.schemas import queries_to_table
@@ -202,6 +203,9 @@ def grades(export: Export) -> Iterator[tuple[str, str, int]]:
 
 
 def _dataset(export: Export) -> list[Path]:
+    if export.project.task == "conversation":
+        write_conversation_dataset(export.project, export.database, export.target)
+        return sorted(export.target.iterdir())
     if not export.final:
         raise _nothing(export)
     is_validation = export.project.task == "validation"
@@ -289,12 +293,16 @@ def _repaired(query: Query, labels: Mapping[str, Any]) -> Query:
 
 
 def _mtrag(export: Export) -> list[Path]:
-    raise ConfigError(
-        f"the form mtrag is for conversations, the project has the task {export.project.task}; "
-        "choose ratings, inspector, qrels or dataset",
-        key="as",
-        value="mtrag",
-    )
+    """Write reviewed conversations in mtRAG's form."""
+    if export.project.task != "conversation":
+        raise ConfigError(
+            f"the form mtrag is for conversations, the project has the task {export.project.task}; "
+            "choose ratings, inspector, qrels or dataset",
+            key="as",
+            value="mtrag",
+        )
+    write_mtrag(export.project, export.database, export.target, names=export.choice.names)
+    return [export.target]
 
 
 WRITERS: Final[dict[str, Callable[[Export], list[Path]]]] = {
