@@ -6,7 +6,7 @@ import asyncio
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import orjson
 from aiohttp import web
@@ -40,7 +40,6 @@ from ragstone.web.security import same_token
 TEMPLATES: Final = Templates("ragstone.annotation")
 _THREADS: Final = 4
 _JSON: Final = "application/json"
-_R = TypeVar("_R", bound=web.StreamResponse)
 _NOBODY: Final = Caller(Person("", "annotator"))
 
 
@@ -126,7 +125,8 @@ class _Server:
             return await self._first(request, found)
         opened: Caller = await self._in_thread(self._open)
         response = await self._first(request, opened)
-        return self._with_cookie(request, response, opened.session)
+        self._keep_session(request, response, opened.session)
+        return response
 
     def _open(self) -> Caller:
         person = self.site.person(self.site.name) or Person(self.site.name, "owner")
@@ -150,8 +150,11 @@ class _Server:
         session: str = await self._in_thread(lambda: self.site.database.open_session(person.name))
         if is_json:
             done = json_response(json_bytes({"person": person.name, "role": person.role}))
-            return self._with_cookie(request, done, session)
-        raise self._with_cookie(request, web.HTTPSeeOther("/"), session)
+            self._keep_session(request, done, session)
+            return done
+        response = web.HTTPSeeOther("/")
+        self._keep_session(request, response, session)
+        raise response
 
     async def sign_out(self, request: web.Request) -> web.StreamResponse:
         """End the session of a browser."""
@@ -254,9 +257,11 @@ class _Server:
             raise PageError(400, StateText("The body must be a JSON object."))
         return body
 
-    def _with_cookie(self, request: web.Request, response: web.StreamResponse, session: str) -> Any:
-        set_cookie(response, self.site, session, secure=request.host.lower() in self.proxies)
-        return response
+    def _keep_session(
+        self, request: web.Request, response: web.StreamResponse, session: str
+    ) -> None:
+        secure = request.host.lower() in self.proxies
+        set_cookie(response, self.site, session, secure=secure)
 
     # Answers
 

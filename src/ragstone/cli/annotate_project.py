@@ -1,0 +1,99 @@
+"""What the commands of `ragstone annotate` share: the project, and its database by an address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ragstone.cli.options import FILE, together
+from ragstone.errors import ConfigError, MissingDependency
+
+if TYPE_CHECKING:
+    from ragstone.annotation.database import Database
+    from ragstone.annotation.project import Project
+
+_KINDS: Final = ("sqlite", "postgresql")
+database_option: Final = click.option(
+    "--database",
+    default="",
+    metavar="URL",
+    envvar="RAGSTONE_DATABASE",
+    show_envvar=True,
+    help="Database: postgresql://USER@HOST/NAME (default: annotation.db in the project).",
+)
+project_options: Final = together(
+    click.argument("folder", type=FILE, metavar="PROJECT"), database_option
+)
+"""The project and its database."""
+
+
+class DefaultGroup(click.Group):
+    """A group whose first command may be left out.
+
+    Args:
+        default: the name of the command.
+    """
+
+    def __init__(self, *arguments: Any, default: str = "", **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments; those that begin with no command's name belong to the default."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+def open_database(project: Project, url: str) -> Database:
+    """Open the database of a project; "" stands for the file in its folder.
+
+    Raises `ConfigError`, without the password of the address, if that fails.
+    """
+    try:
+        import sqlalchemy as sa
+
+        from ragstone.annotation.database import Database
+        from ragstone.annotation.project import DATABASE
+    except ModuleNotFoundError as error:
+        raise MissingDependency("ragstone annotate", "sqlalchemy", "annotate") from error
+
+    written = url or f"sqlite:///{(project.folder / DATABASE).resolve()}"
+    try:
+        address = sa.make_url(written)
+    except (sa.exc.ArgumentError, ValueError):
+        address = None
+    if address is None or address.get_backend_name() not in _KINDS:
+        # Not `from error`, and not the value: it may contain a password.
+        raise ConfigError(
+            "--database must be an address such as postgresql://USER@HOST/NAME", key="database"
+        )
+    try:
+        return Database.open(written, project.name)
+    except ModuleNotFoundError as error:
+        raise MissingDependency("a PostgreSQL database", "psycopg", "annotate") from error
+    except sa.exc.SQLAlchemyError as error:
+        raise ConfigError(_problem(error, address), key="database") from None
+
+
+def _problem(error: Exception, address: Any) -> str:
+    """Return why a database cannot be opened, without the password of its address."""
+    shown = address.set(query={}).render_as_string(hide_password=True)
+    said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+    for secret in (address.password, *map(str, address.query.values())):
+        said = said.replace(str(secret), "***") if secret else said
+    return f"cannot open the database {shown}: {said}"
+
+
+def open_project(folder: Path) -> Project:
+    """Return a project, whose items must exist."""
+    from ragstone.annotation.project import ITEMS, Project
+
+    project = Project.open(folder)
+    if not (folder / ITEMS).exists():
+        raise ConfigError(f"{folder} has no {ITEMS}: a project needs items to show", path=folder)
+    if not project.items:
+        raise ConfigError(f"{folder / ITEMS} has no items: there is nothing to show", path=folder)
+    return project
