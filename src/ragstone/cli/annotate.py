@@ -104,7 +104,6 @@ def serve_command(
     site = Site(project, open_database(project, database), name=name, is_open=is_open)
     made.keep_in(site.database)
     _check_people(site, folder, host, proxies)
-    query = f"?key={site.key}" if is_open else ""
     names = [_checked_host(one) for one in proxies]
 
     from ragstone.annotation.app import make_app
@@ -114,10 +113,10 @@ def serve_command(
         serve(
             app,
             port,
-            lambda address: _announce(site, address, query, host, names),
+            lambda address: _announce(site, address, host, names),
             browser=not no_browser,
             host=host,
-            query=query,
+            query=f"?key={site.first_key}" if is_open else "",
         )
     finally:
         site.database.close()
@@ -147,16 +146,13 @@ def _checked_host(name: str) -> str:
     return found
 
 
-def _announce(site: Site, address: str, query: str, host: str, proxies: Sequence[str]) -> None:
+def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> None:
     """Print the address, then what others can reach."""
     import orjson
 
-    folder = str(site.project.folder)
-    if wants_json():
-        line = orjson.dumps({"address": f"{address}{query}", "project": folder}).decode()
-    else:
-        line = f"{address}{query}"
-    click.echo(line)
+    full = f"{address}?key={site.key}" if site.is_open else address
+    document = {"address": full, "project": str(site.project.folder)}
+    click.echo(orjson.dumps(document).decode() if wants_json() else full)
     if not site.is_open:
         click.echo("\n".join(_exposed(site, address, host, proxies)), err=True)
     click.echo(f"Project {site.project.name}. Stop with Ctrl+C.", err=True)
