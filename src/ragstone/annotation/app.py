@@ -206,6 +206,7 @@ class _Server:
             store=project.name,
             person=visit.person,
             task=project.task,
+            digest=self.site.digest,
             token="",
             made="",
             twin=visit.query.twin,

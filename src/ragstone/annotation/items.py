@@ -7,6 +7,10 @@
 
 Only `item_id` and `query` are required. An item with one answer may have `system`, `setting`,
 `answer` and `reason` instead of `answers`. Further fields are labels of the query.
+
+An item with `known` labels is a qualification item: each person gets it, and it is in no result.
+The known labels of a question about several parts are an object with a label per part. If an item
+is shown to a person a second time, its id is `ITEM_ID#again`: the first labels stay as they were.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from ragstone.data.readers.rows import FieldError, Row, json_rows, reading, show
 from ragstone.errors import DatasetError
 from ragstone.types import Message, Passage, Query
 
+AGAIN: Final = "#again"
+"""The end of the id of an item that a person gets a second time, to measure self-consistency."""
 _ROLES: Final = ("user", "agent")
 
 
@@ -56,6 +62,15 @@ class AnnotationItem:
     """Question -> the right label of a qualification item; no browser gets it."""
 
 
+def base_id(item_id: str) -> str:
+    """Return the id of an item in the project's file, also if a person gets it a second time.
+
+    >>> base_id("q1#again"), base_id("q1")
+    ('q1', 'q1')
+    """
+    return item_id.removesuffix(AGAIN)
+
+
 def read_items(path: Path) -> Iterator[AnnotationItem]:
     """Yield the items of a file of JSON lines, plain or `.gz`.
 
@@ -74,6 +89,8 @@ def read_items(path: Path) -> Iterator[AnnotationItem]:
 
 def _item(row: Row) -> AnnotationItem:
     item_id = row.take_id("item_id")
+    if item_id.endswith(AGAIN):
+        raise FieldError(f"the field 'item_id' may not end with {AGAIN!r}, found {show(item_id)}")
     query_id = row.take_id("query_id") if "query_id" in row else item_id
     text = row.take_question("query")
     history = tuple(_message(one) for one in row.take_list("history", optional=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
@@ -50,6 +51,12 @@ class Site:
     """Whether the printed address opens a session: on this machine, and if nobody is named."""
     key: str = field(default_factory=new_token)
     """The secret in the printed address."""
+
+    @property
+    def digest(self) -> str:
+        """Short digest of the project's folder: browsers share cookies between ports."""
+        folder = str(self.project.folder.resolve())
+        return hashlib.sha256(folder.encode()).hexdigest()[:12]
 
     def person(self, name: str) -> Person | None:
         """Return a person by name; the owner of an open project needs no entry."""
