@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ragstone.annotation.database import ROLES, Database, Person, PersonRole
+from ragstone.annotation.work import Work
 from ragstone.web.page_query import PageQuery
 from ragstone.web.security import new_token
 
@@ -51,6 +52,13 @@ class Site:
     """Whether the printed address opens a session: on this machine, and if nobody is named."""
     key: str = field(default_factory=new_token)
     """The secret in the printed address."""
+    active: bool = False
+    """Whether people get the items that narrow the interval most, by the scores of a judge."""
+    work: Work = field(init=False)
+    """Who finished which items."""
+
+    def __post_init__(self) -> None:
+        self.work = Work(self.project, self.database, active=self.active)
 
     @property
     def digest(self) -> str:

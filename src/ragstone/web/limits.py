@@ -25,3 +25,5 @@ POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep wh
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
+CLAIM_MINUTES: Final = 10
+"""An item that is open at a person goes to others after this time without a label."""
