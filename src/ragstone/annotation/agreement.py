@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragstone.annotation.label_columns import LabelColumns, QuestionColumns, decided
-from ragstone.evaluation.rater_agreement import RaterAgreement
+from ragstone.annotation.label_columns import LabelColumns, QuestionColumns, decided, has
+from ragstone.evaluation.rater_agreement import RatedValues, RaterAgreement
 from ragstone.statistics.resampling import Coefficient
 from ragstone.web import limits
 
@@ -55,18 +55,31 @@ def agreements(columns: LabelColumns) -> tuple[QuestionAgreement, ...]:
 
 
 def _agreement(columns: LabelColumns, question: QuestionColumns) -> QuestionAgreement:
-    rated = columns.rated(question)
-    counts = question.counts
-    several = sum(map(bool, counts.values())) > 2  # noqa: PLR2004 - of two values both alphas are alpha
+    rated, counts = columns.rated(question), question.counts
     return QuestionAgreement(
-        question=question.name,
+        question=question.question.name,
         agreement=rated.agreement(most_pairs=limits.VIEW_ROWS),
         two=sum(len(of) > 1 for of in rated.items),
         pairs=rated.pairs_in_common(),
         counts={str(value): count for value, count in counts.items()},
-        values={str(v): one for v, one in rated.by_value().items()} if several else {},
+        values=_by_value(rated, question),
         people=rated.with_others(),
     )
+
+
+def _by_value(rated: RatedValues, question: QuestionColumns) -> Mapping[str, Coefficient]:
+    """Return value or option -> alpha of having it; {} if two values have one alpha."""
+    if question.question.kind == "choices":
+        return {
+            str(one.value): replace(
+                rated,
+                items=[{p: str(has(v, one.value)) for p, v in of.items()} for of in rated.items],
+            ).alpha()
+            for one in question.question.options
+        }
+    if len(question.known_values) <= 2:  # noqa: PLR2004 - each is the other's rest
+        return {}
+    return {str(value): one for value, one in rated.by_value().items()}
 
 
 def item_agreement(site: Site, item_id: str, person: str) -> tuple[ItemAgreement, ...]:
@@ -78,8 +91,9 @@ def item_agreement(site: Site, item_id: str, person: str) -> tuple[ItemAgreement
     given: dict[str, dict[str, dict[str, Any]]] = {}
     for label in site.database.labels(item_id=item_id):
         question = scheme.question(label.field)
-        for name, _, value in decided(question, label.value) if question else ():
-            given.setdefault(name, {}).setdefault(label.part, {})[label.person] = value
+        value = None if question is None else decided(question, label.value)
+        if value is not None:
+            given.setdefault(label.field, {}).setdefault(label.part, {})[label.person] = value
     found = []
     for name, parts in given.items():
         people = {one for of in parts.values() for one in of}

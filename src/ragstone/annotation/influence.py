@@ -11,7 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ragstone.annotation.label_columns import SHOWN, LabelColumns, QuestionColumns, suggestion
+from ragstone.annotation.label_columns import (
+    SHOWN,
+    LabelColumns,
+    QuestionColumns,
+    decided,
+    suggestion,
+)
 from ragstone.statistics.agreement import cohen_kappa, percentage_agreement
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, summarise
@@ -87,7 +93,7 @@ def model_labels(columns: LabelColumns, database: Database) -> tuple[ModelLabels
 def _suggested(columns: LabelColumns, question: QuestionColumns) -> list[Any]:
     """Return the model's label of each labelled cell, None if there is none."""
     return [
-        suggestion(question.question, question.option, columns.items[item_id], part)
+        suggestion(question.question, columns.items[item_id], part)
         for item_id, part in question.places
     ]
 
@@ -102,13 +108,13 @@ def _model_labels(
     after = changed = to_model = 0
     for cell, person, value, _ in question.triples():
         item_id, part = places[cell]
-        before = first.get((item_id, names[person], question.name, part))
+        before = first.get((item_id, names[person], question.question.name, part))
         if before is not None and suggested[cell] is not None:
             after += 1
             changed += before != value
             to_model += before != value == suggested[cell]
     return ModelLabels(
-        question.name,
+        question.question.name,
         sum(one is not None for one in suggested),
         tuple(_people(columns, question, suggested)),
         tuple(_groups(columns, question, suggested)),
@@ -164,7 +170,10 @@ def _groups(
             yield ShownGroup(shown, model, others, None, None)
             first = model, others
         else:
-            differences = unpaired_difference(first[0], model), unpaired_difference(first[1], others)
+            differences = (
+                unpaired_difference(first[0], model),
+                unpaired_difference(first[1], others),
+            )
             yield ShownGroup(shown, model, others, *differences)
 
 
@@ -186,7 +195,8 @@ def _first_values(
         if event.item_id not in undone:
             undone[event.item_id] = database.undone(event.item_id)
         if event.client_id not in undone[event.item_id] and event.value is not None:
-            found.setdefault(key, event.value)
+            value = decided(columns.questions[event.field].question, event.value)
+            found.setdefault(key, value)
             if event.shown == "after":
                 seen_after.add(key)
     return {key: value for key, value in found.items() if key in seen_after}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -16,26 +16,30 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done
+from ragstone.annotation.export import part_text, plain_value
+from ragstone.annotation.schemes import Option, Question
+from ragstone.data.taxonomy import SEPARATOR
 from ragstone.evaluation.rater_agreement import RatedValues
 
 if TYPE_CHECKING:
     from ragstone.annotation.events import GivenLabel
     from ragstone.annotation.items import AnnotationItem
-    from ragstone.annotation.schemes import Question, Scheme
+    from ragstone.annotation.schemes import Scheme
     from ragstone.annotation.site import Site
 
-YES: Final = "yes"
-NO: Final = "no"
+SHOWN: Final = ("", "before", "after", "never")
+"""When a model's suggestion was shown; "" if there was none."""
+_RELEVANCE: Final = Question(
+    "relevance", "Is the passage relevant?", "turn", options=(Option("yes"), Option("no"))
+)
+"""The question about the passages of a conversation, which is in no scheme."""
 
 
 @dataclass
 class QuestionColumns:
     """The labels of a question, by item, person and part: a number per property of a label."""
 
-    name: str
-    """The question, or `question: option` for an option of a question with several answers."""
     question: Question
-    option: str = ""
     cells: array[int] = field(default_factory=lambda: array("l"))
     people: array[int] = field(default_factory=lambda: array("l"))
     values: array[int] = field(default_factory=lambda: array("l"))
@@ -53,10 +57,15 @@ class QuestionColumns:
 
     @property
     def counts(self) -> dict[Any, int]:
-        """Value -> labels; the options first, in their order."""
+        """Value, or option of several, -> labels; the options first, in their order."""
         codes = list(self.known_values)
         found = Counter(codes[code] for code in self.values)
-        options = [YES, NO] if self.option else [one.value for one in self.question.options]
+        if self.question.kind == "choices":
+            return {
+                str(one.value): sum(n for value, n in found.items() if has(value, one.value))
+                for one in self.question.options
+            }
+        options = [one.value for one in self.question.options]
         return {value: found[value] for value in dict.fromkeys([*options, *codes])}
 
     def triples(self) -> Iterator[tuple[int, int, Any, int]]:
@@ -66,10 +75,6 @@ class QuestionColumns:
             self.cells, self.people, self.values, self.shown, strict=True
         ):
             yield cell, person, codes[value], shown
-
-
-SHOWN: Final = ("", "before", "after", "never")
-"""When a model's suggestion was shown; "" if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +122,12 @@ class LabelColumns:
         for cell, person, value, seen in columns.triples():
             if wanted in (None, seen):
                 items[cell][names[person]] = value
-        seen_first = dict.fromkeys(names[person] for person in columns.people)
-        return RatedValues(items, self.clusters(columns), raters=tuple(seen_first))
+        # The order of the export: resampled intervals depend on it.
+        order = {item_id: number for number, item_id in enumerate(self.items)}
+        places = list(columns.places)
+        cells = sorted(range(len(places)), key=lambda cell: order[places[cell][0]])
+        queries = self.clusters(columns)
+        return RatedValues([items[cell] for cell in cells], [queries[cell] for cell in cells])
 
     def clusters(self, columns: QuestionColumns) -> Sequence[Hashable]:
         """Return the query of each cell."""
@@ -148,16 +157,20 @@ def _add(
 ) -> None:
     """Add the labels that a person gave an item."""
     number = found.people.setdefault(person, len(found.people))
+    own_parts = _own_parts(scheme, item, labels)
     for label in labels:
-        question = scheme.question(label.field)
-        if question is not None:
-            found.days[label.received[:10], number] += 1
-            for name, option, value in decided(question, label.value):
-                columns = found.questions.get(name)
-                if columns is None:
-                    columns = found.questions[name] = QuestionColumns(name, question, option)
-                place, shown = (item.item_id, label.part), SHOWN.index(label.shown)
-                columns.add(place, number, value, shown)
+        question = _question(scheme, label.field)
+        if question is None:
+            continue
+        found.days[label.received[:10], number] += 1
+        value = decided(question, label.value)
+        if value is not None:
+            columns = found.questions.get(question.name)
+            if columns is None:
+                columns = found.questions[question.name] = QuestionColumns(question)
+            of_part = question.of == "part" and own_parts is not None
+            part = part_text(label.part, own_parts or ()) if of_part else label.part
+            columns.add((item.item_id, part), number, value, SHOWN.index(label.shown))
     found.work[item.item_id, number] = ItemWork(
         is_done(scheme, item, labels),
         any(one.field == SKIPPED for one in labels),
@@ -166,25 +179,41 @@ def _add(
     )
 
 
-def decided(question: Question, value: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield property, option and value of a label; texts and lists of texts have none.
+def _question(scheme: Scheme, name: str) -> Question | None:
+    """Return a question with values that can be compared, or None."""
+    found = scheme.question(name)
+    turns = any(one.of == "turn" for one in scheme.questions)
+    return _RELEVANCE if found is None and turns and name == _RELEVANCE.name else found
 
-    Of a question with several answers, each option is a decision of its own, as in the report of
-    `data agreement`.
+
+def _own_parts(
+    scheme: Scheme, item: AnnotationItem, labels: Iterable[GivenLabel]
+) -> list[str] | None:
+    """Return the texts of the parts that a person wrote or kept; None if nobody writes parts."""
+    names = {one.name for one in scheme.questions if one.kind == "parts"}
+    if not names:
+        return None
+    written = next((one.value for one in labels if one.field in names), None)
+    return list(map(str, written)) if isinstance(written, list) and written else list(item.parts)
+
+
+def decided(question: Question, value: Any) -> Any:
+    """Return a value as the export has it; None for texts and lists of texts."""
+    return plain_value(value) if question.kind in ("choice", "choices") else None
+
+
+def has(value: Any, option: Any) -> bool:
+    """Whether one of several options is part of a value of the export.
+
+    >>> has("a, b", "b"), has("ab", "b")
+    (True, False)
     """
-    if question.kind == "choices" and isinstance(value, list):
-        for one in question.options:
-            yield f"{question.name}: {one.value}", str(one.value), YES if one.value in value else NO
-    elif question.kind == "choice" and type(value) in (int, float, str):
-        yield question.name, "", value
+    return str(option) in str(value).split(SEPARATOR)
 
 
-def suggestion(question: Question, option: str, item: AnnotationItem, part: str) -> Any:
+def suggestion(question: Question, item: AnnotationItem, part: str) -> Any:
     """Return the model's label of a part of an item, or None."""
     value = item.suggested.get(question.name)
     if isinstance(value, Mapping):
         value = value.get(part)
-    if value is None:
-        return None
-    found = {name: one for _, name, one in decided(question, value)}
-    return found.get(option)
+    return None if value is None else decided(question, value)

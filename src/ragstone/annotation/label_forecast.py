@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ragstone.annotation.done import places
-from ragstone.annotation.label_columns import LabelColumns, QuestionColumns, suggestion
+from ragstone.annotation.label_columns import LabelColumns, QuestionColumns, has, suggestion
 from ragstone.statistics.labels_needed import LabelsNeeded, labels_needed
 
 if TYPE_CHECKING:
     from ragstone.annotation.schemes import Scheme
-    from ragstone.statistics.bootstrap import Floats
 
 Place: TypeAlias = tuple[str, str]
 """Item id and part."""
@@ -31,9 +30,7 @@ class QuestionForecast:
     needed: LabelsNeeded
 
 
-def forecasts(
-    columns: LabelColumns, scheme: Scheme, wanted: float
-) -> tuple[QuestionForecast, ...]:
+def forecasts(columns: LabelColumns, scheme: Scheme, wanted: float) -> tuple[QuestionForecast, ...]:
     """Return what each question still needs for an interval with half the wanted width."""
     planned: dict[str, list[Place]] = defaultdict(list)
     for item_id, item in columns.items.items():
@@ -51,24 +48,28 @@ def _forecast(
     cells = list(dict.fromkeys([*planned, *question.places]))
     clusters = [columns.items[item_id].query.query_id for item_id, _ in cells]
     suggested = [
-        suggestion(question.question, question.option, columns.items[item_id], part)
-        for item_id, part in cells
+        suggestion(question.question, columns.items[item_id], part) for item_id, part in cells
     ]
     given = _given(question)
 
     def needed(numbers: Mapping[Any, float]) -> LabelsNeeded:
         human = np.array([_mean(given.get(place, ()), numbers) for place in cells])
-        model = np.array([_mean((), numbers) if s is None else numbers[s] for s in suggested])
+        model = np.array([numbers.get(one, np.nan) for one in suggested])
         return labels_needed(human, wanted, model=model, clusters=clusters)
 
-    every = dict.fromkeys([*question.counts, *(one for one in suggested if one is not None)])
-    if question.question.numeric:
+    every = dict.fromkeys([*question.known_values, *(s for s in suggested if s is not None)])
+    if question.question.numeric and question.question.kind == "choice":
         points = [float(one.value) for one in question.question.options]
         low, whole = min(points), (max(points) - min(points)) or 1.0
-        return QuestionForecast(question.name, "", needed({v: (v - low) / whole for v in every}))
-    of = {value: needed({one: float(one == value) for one in every}) for value in every}
+        shares = {v: (v - low) / whole for v in every if not isinstance(v, str)}
+        return QuestionForecast(question.question.name, "", needed(shares))
+    if question.question.kind == "choices":
+        names = [str(one.value) for one in question.question.options]
+        of = {name: needed({one: float(has(one, name)) for one in every}) for name in names}
+    else:
+        of = {str(name): needed({one: float(one == name) for one in every}) for name in every}
     widest = max(of, key=lambda one: alone.half_width if (alone := of[one].alone) else 0.0)
-    return QuestionForecast(question.name, str(widest), of[widest])
+    return QuestionForecast(question.question.name, widest, of[widest])
 
 
 def _given(question: QuestionColumns) -> dict[Place, list[Any]]:
@@ -79,5 +80,7 @@ def _given(question: QuestionColumns) -> dict[Place, list[Any]]:
     return dict(zip(question.places, found, strict=True))
 
 
-def _mean(values: Sequence[Any], numbers: Mapping[Any, float]) -> Floats | float:
-    return sum(numbers[value] for value in values) / len(values) if values else float("nan")
+def _mean(values: Sequence[Any], numbers: Mapping[Any, float]) -> float:
+    """Return the mean of the values with a number; NaN if there is none."""
+    known = [numbers[value] for value in values if value in numbers]
+    return sum(known) / len(known) if known else float("nan")

@@ -101,7 +101,7 @@ class LiveNumbers:
         started = time.monotonic()
         try:
             self._kept, self._error = project_numbers(site), None
-        except Exception as error:  # the page says so, and the next request tries again
+        except Exception as error:  # noqa: BLE001 - the page says so; the next request tries again
             _LOG.exception("the numbers of %s could not be made", site.project.name)
             self._error = error
         with self._lock:

@@ -91,7 +91,8 @@ def progress_of(
 ) -> Progress:
     """Return how far a project is."""
     finished: Counter[str] = Counter()
-    touched, skipped = set(), set()
+    touched: set[str] = set()
+    skipped: set[str] = set()
     for (item_id, _), work in columns.work.items():
         finished[item_id] += work.done
         (skipped if work.skipped else touched).add(item_id)

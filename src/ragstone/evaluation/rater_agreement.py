@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -95,12 +95,18 @@ class RatedValues:
             ratings=sum(map(len, given)),
             raters=raters,
             level=level,
-            alpha=krippendorff_alpha(given, level=level, clusters=self.clusters, seed=self.seed),
+            alpha=self.alpha(),
             pairwise=tuple(self._pairs(raters, level, most_pairs)),
             equal_pairs=percentage_agreement(given, clusters=self.clusters),
             absolute=absolute_agreement(given, clusters=self.clusters),
             high=None if self.is_text else high_agreement(given, clusters=self.clusters),
         )
+
+    def alpha(self) -> Coefficient:
+        """Return Krippendorff's alpha, nominal if a value is a text."""
+        level: Level = "nominal" if self.is_text else self.level
+        given = [list(of.values()) for of in self.items]
+        return krippendorff_alpha(given, level=level, clusters=self.clusters, seed=self.seed)
 
     def _pairs(self, raters: Sequence[str], level: Level, most: int | None) -> Iterator[RaterPair]:
         """Yield the kappa of each pair of raters with a common item."""
@@ -136,11 +142,9 @@ class RatedValues:
         """
         counts = Counter(value for of in self.items for value in of.values())
         return {
-            value: krippendorff_alpha(
-                [[str(one == value) for one in of.values()] for of in self.items],
-                clusters=self.clusters,
-                seed=self.seed,
-            )
+            value: replace(
+                self, items=[{r: str(v == value) for r, v in of.items()} for of in self.items]
+            ).alpha()
             for value in sorted(counts, key=lambda one: (isinstance(one, str), one))
         }
 
