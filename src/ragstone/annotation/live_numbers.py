@@ -17,6 +17,7 @@ from ragstone.annotation.agreement import QuestionAgreement, agreements
 from ragstone.annotation.influence import ModelLabels, model_labels
 from ragstone.annotation.label_columns import label_columns
 from ragstone.annotation.label_forecast import QuestionForecast, forecasts
+from ragstone.annotation.pair_sides import SideChoices, side_choices
 from ragstone.annotation.progress import Progress, progress_of
 from ragstone.core.times import utc_text
 from ragstone.web import limits
@@ -42,6 +43,7 @@ class ProjectNumbers:
     questions: tuple[QuestionAgreement, ...]
     needed: tuple[QuestionForecast, ...]
     model: tuple[ModelLabels, ...]
+    sides: tuple[SideChoices, ...]
 
 
 def project_numbers(site: Site) -> ProjectNumbers:
@@ -56,6 +58,7 @@ def project_numbers(site: Site) -> ProjectNumbers:
         found,
         forecasts(columns, site.project.scheme, settings.wanted_half_width),
         model_labels(columns, site.database),
+        side_choices(site.project, columns),
     )
 
 
