@@ -57,7 +57,7 @@ def test_labels_of_a_scale_may_differ_by_a_point(
     assert len(all_found) == (values[0] != values[1])
 
 
-def test_a_value_that_is_no_point_of_the_scale_is_a_word(tmp_path: Path) -> None:
+def test_a_value_outside_the_scale_is_a_word(tmp_path: Path) -> None:
     """It has no median."""
     with made_site(tmp_path, task="labels") as (site, give):
         give("ann", "q1", "<b>", "relevance")
@@ -87,7 +87,7 @@ def test_a_decision_counts_if_it_is_not_of_an_annotator(tmp_path: Path) -> None:
         assert final_labels(site.project, site.database)[place].how == "unresolved"
 
 
-def test_what_is_no_result_is_left_out(tmp_path: Path) -> None:
+def test_other_labels_are_left_out(tmp_path: Path) -> None:
     """Known items, repeats, withdrawn items, other questions and items that are gone."""
     items = [
         {"item_id": "a", "query": "A?"},
@@ -99,8 +99,9 @@ def test_what_is_no_result_is_left_out(tmp_path: Path) -> None:
         for item_id in ("a", "k", "w", "a#again", "gone"):
             give("ann", item_id, "yes")
         give("ann", "a", "yes", "mood")
-        give("ann", "a", None, kind="withdraw")
-        give("owner", "w", None, kind="withdraw")
+        for reason in ("unclear", None):
+            give("owner", "a", reason, kind="withdraw")
+        give("owner", "w", "unclear", kind="withdraw")
         assert list(final_labels(site.project, site.database)) == [("a", "support", "")]
         with_known = final_labels(site.project, site.database, known=True)
         assert list(with_known) == [("a", "support", ""), ("k", "support", "")]
@@ -118,5 +119,5 @@ def test_the_largest_disagreement_comes_first(tmp_path: Path) -> None:
 
 
 def test_objects_are_compared_by_their_content() -> None:
-    """The order of keys is no difference."""
+    """The order of keys does not matter."""
     assert comparable({"a": 1, "b": 2}) == comparable({"b": 2, "a": 1})

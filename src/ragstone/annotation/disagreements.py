@@ -44,7 +44,7 @@ class FinalLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class Dispute:
     """A question about an item, or a part of it, to which people gave different labels."""
 
     item_id: str
@@ -74,7 +74,7 @@ def final_labels(
 
 def disagreements(
     project: Project, database: Database, *, threshold: float = SCALE_POINTS
-) -> list[Disagreement]:
+) -> list[Dispute]:
     """Return what people disagree about, the largest disagreement first.
 
     Labels of a scale disagree if they differ by `threshold` points or more; the two ends of a
@@ -84,19 +84,21 @@ def disagreements(
     final, found = _final(project, by_place), []
     for place, given in by_place.items():
         question = project.scheme.question(place[1])
+        if question is not None and _of_own_parts(project, question):
+            continue
         people = [one for one in given if not one.field.startswith(ADJUDICATED)]
         if question is not None and (size := _size(question, people, threshold)):
-            found.append(Disagreement(*place, tuple(people), size, final[place]))
+            found.append(Dispute(*place, tuple(people), size, final[place]))
     return sorted(found, key=lambda one: -one.size)
 
 
 def withdrawn_items(database: Database) -> set[str]:
-    """Return the ids of the items that a reviewer or the owner took out of the project."""
-    allowed = not_annotators(database)
-    events = [one for one in database.events(kinds=("withdraw",)) if allowed(one.person)]
-    items = {one.event.item_id for one in events}
-    undone = {client_id for item_id in items for client_id in database.undone(item_id)}
-    return {one.event.item_id for one in events if one.event.client_id not in undone}
+    """Return the ids of the items that the owner took out of the project.
+
+    The last event of an item counts; without a value it takes the item back.
+    """
+    last = {one.event.item_id: one.event.value for one in database.events(kinds=("withdraw",))}
+    return {item_id for item_id, reason in last.items() if reason is not None}
 
 
 def not_annotators(database: Database) -> Callable[[str], bool]:
@@ -109,7 +111,7 @@ def not_annotators(database: Database) -> Callable[[str], bool]:
 
 
 def comparable(value: Any) -> str:
-    """Return a text that is equal for equal labels; the order of several options is no difference.
+    """Return a text that is equal for equal labels; also if several options are in another order.
 
     >>> comparable(["b", "a"]) == comparable(["a", "b"])
     True
@@ -144,10 +146,19 @@ def _given(
 def _final(
     project: Project, by_place: Mapping[LabelPlace, Sequence[GivenLabel]]
 ) -> dict[LabelPlace, FinalLabel]:
-    return {
-        place: final_label(project.scheme.question(place[1]), given)
-        for place, given in by_place.items()
-    }
+    found = {}
+    for place, given in by_place.items():
+        question = project.scheme.question(place[1])
+        final = final_label(question, given)
+        if final.people > 1 and question is not None and _of_own_parts(project, question):
+            final = FinalLabel(None, "unresolved", final.people)
+        found[place] = final
+    return found
+
+
+def _of_own_parts(project: Project, question: Question) -> bool:
+    """Whether a question is about parts that each person writes: those of two people differ."""
+    return question.of == "part" and any(one.kind == "parts" for one in project.scheme.questions)
 
 
 def final_label(question: Question | None, given: Iterable[GivenLabel]) -> FinalLabel:
