@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
+from ragstone.annotation.blind import named_event
 from ragstone.annotation.events import read_events
 from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
@@ -199,8 +200,12 @@ class _Server:
     async def events(self, request: web.Request) -> web.Response:
         """Keep events; the answer names those that are kept, second copies included, and others."""
         person = await self._poster(request, ROLES)
+        if request.query.get("person", person.name) != person.name:
+            said = f"These events are of another person; this browser is now {person.name}'s."
+            raise PageError(409, StateText(said, "Sign in as that person to send them."))
         try:
             given = read_events(await request.read())
+            given = [named_event(self.site.project, person.name, one) for one in given]
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
         receipts = await self.writer.keep(person, given)
