@@ -19,7 +19,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.annotation.served_site import made_project
 
-from ragstone.cli.annotate import TASKS, command
+from ragstone.cli.annotate import command
+from ragstone.cli.annotate_sources import TASKS
 from ragstone.errors import ConfigError
 from ragstone.web.security import POLICY
 
