@@ -19,9 +19,10 @@ import psycopg
 import psycopg.sql
 import sqlalchemy as sa
 
-from ragstone.annotation.app import COOKIE
 from ragstone.annotation.database import Database
 from ragstone.annotation.project import Project
+from ragstone.annotation.sessions import cookie_name
+from ragstone.annotation.site import Site
 
 COMMAND: Final = (sys.executable, "-c", "from ragstone.cli import main; main()", "annotate")
 _START_SECONDS: Final = 60.0
@@ -50,7 +51,8 @@ def sessions(project: Project, database: str, names: list[str]) -> dict[str, str
     opened = Database.of(project, database)
     for name in names:
         opened.add_person(name, "annotator")
-    found = {name: f"{COOKIE}={opened.open_session(name)}" for name in names}
+    cookie = cookie_name(Site(project, opened))
+    found = {name: f"{cookie}={opened.open_session(name)}" for name in names}
     opened.close()
     return found
 

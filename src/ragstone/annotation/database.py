@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+import orjson
 import sqlalchemy as sa
 
 from ragstone.annotation.derived import SKIPPED
@@ -16,38 +14,24 @@ from ragstone.annotation.engines import Connections, database_address
 from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 from ragstone.annotation.keeping import Posted, Receipt, keep
 from ragstone.annotation.migrations import prepare
-from ragstone.annotation.recent import Recent
-from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, SESSIONS, given_label, kept_event
-from ragstone.core.times import utc_text
-from ragstone.errors import ConfigError, did_you_mean
-from ragstone.web import limits
+from ragstone.annotation.people import ROLES, PeopleTable, Person, PersonRole
+from ragstone.annotation.tables import EVENTS, LABELS, given_label, kept_event
 
 if TYPE_CHECKING:
     from ragstone.annotation.project import Project
 
 __all__ = ["ROLES", "SKIPPED", "Database", "Person", "PersonRole"]
-PersonRole: TypeAlias = Literal["annotator", "reviewer", "owner"]
-ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A named person of a project."""
-
-    name: str
-    role: PersonRole
-
-
-class Database:
+class Database(PeopleTable):
     """The events of one project, in SQLite or PostgreSQL. Methods may be called in any thread.
 
     Each raises `StoreUnavailable` if the database cannot be used now.
     """
 
     def __init__(self, connections: Connections, project: str) -> None:
-        self.connections, self.project = connections, project
-        self._sessions = Recent[str, str](limits.KNOWN_SESSIONS, limits.SESSION_SECONDS)
-        self._people = Recent[str, list[Person]](1, limits.SESSION_SECONDS)
+        super().__init__(connections)
+        self.project = project
 
     @classmethod
     def open(cls, url: str | sa.URL, project: str, backups: Path | None = None) -> Database:
@@ -133,6 +117,20 @@ class Database:
         wanted = sa.select(EVENTS.c.client_id).where(EVENTS.c.item_id == item_id, EVENTS.c.undone)
         return {row.client_id for row in self._rows(wanted)}
 
+    def withdrawn(self, item_ids: Sequence[str] | None = None) -> dict[str, str]:
+        """Return item id -> reason, for items that the owner took out of the project.
+
+        Args:
+            item_ids: the items of interest; None: all.
+        """
+        wanted = sa.select(EVENTS.c.item_id, EVENTS.c.value).where(
+            EVENTS.c.kind == "withdraw", ~EVENTS.c.undone
+        )
+        if item_ids is not None:
+            wanted = wanted.where(EVENTS.c.item_id.in_(item_ids))
+        rows = self._rows(wanted.order_by(EVENTS.c.sequence))
+        return {row.item_id: str(orjson.loads(row.value) or "") for row in rows}
+
     def labels(
         self, *, item_id: str = "", person: str = "", field: str = ""
     ) -> Iterator[GivenLabel]:
@@ -152,65 +150,3 @@ class Database:
         """Return the number of kept events."""
         with self.connections.reading() as connection:
             return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
-
-    # People
-
-    def add_person(self, name: str, role: PersonRole) -> str:
-        """Add a person and return the token that signs them in; only its hash is kept."""
-        if role not in ROLES:
-            raise ConfigError(f"there is no role {role!r}{did_you_mean(role, ROLES)}", value=role)
-        self._people.clear()
-        if name in {one.name for one in self.people()}:
-            raise ConfigError(f"there is a person {name!r} already", value=name)
-        token = secrets.token_urlsafe(24)
-        row = {"name": name, "role": role, "token_hash": _hash(token), "added": utc_text()}
-        self.connections.write(lambda connection: connection.execute(sa.insert(PEOPLE), row))
-        self._people.clear()
-        return token
-
-    def people(self) -> list[Person]:
-        """Return the people of the project, by name."""
-        known = self._people.get("")
-        if known is None:
-            wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).order_by(PEOPLE.c.name)
-            known = [Person(row.name, row.role) for row in self._rows(wanted)]
-            self._people.put("", known)
-        return list(known)
-
-    def person_of_token(self, token: str) -> Person | None:
-        """Return the person whom a token signs in."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(PEOPLE.c.token_hash == _hash(token))
-        row = self._row(wanted)
-        return None if row is None else Person(row.name, row.role)
-
-    def open_session(self, person: str) -> str:
-        """Return the token of a new session; it survives a restart of the server."""
-        token = secrets.token_urlsafe(24)
-        row = {"token_hash": _hash(token), "person": person, "opened": utc_text()}
-        self.connections.write(lambda connection: connection.execute(sa.insert(SESSIONS), row))
-        return token
-
-    def person_of_session(self, token: str) -> str | None:
-        """Return the name of the person of a session."""
-        key = _hash(token)
-        known = self._sessions.get(key)
-        if known is None:
-            wanted = sa.select(SESSIONS.c.person).where(SESSIONS.c.token_hash == key)
-            row = self._row(wanted)
-            if row is not None:
-                known = str(row.person)
-                self._sessions.put(key, known)
-        return known
-
-    def _row(self, wanted: sa.Select[Any]) -> Any:
-        with self.connections.reading() as connection:
-            return connection.execute(wanted).one_or_none()
-
-    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
-        streamed = wanted.execution_options(yield_per=1000)
-        with self.connections.reading() as connection, connection.execute(streamed) as rows:
-            yield from rows
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
