@@ -255,6 +255,7 @@
     comment: () => dialog("comment").showModal(),
     keys: () => $(".keys[aria-labelledby=keys-title]").showModal(),
     marks: () => { marks = !marks; keep(localStorage, "marks", marks); send({ kind: "open", item_id: here(), value: { marks } }); draw(); },
+    question: () => { const list = units(); now = list[(list.indexOf(now) + 1) % list.length]; draw(); now?.scrollIntoView({ block: "nearest" }); },
     forget: () => { ragstoneAnnotate.forget(); draw(); },
     edit: () => { const one = [now, ...units()].find((unit) => unit && text(unit)); if (one) text(one).focus(); },
   };
@@ -281,7 +282,7 @@
   document.addEventListener("focusin", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit && unit !== now) { now = unit; draw(); } });
   document.addEventListener("input", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit) { unit.dataset.seconds = seconds(); keepDraft(); } });
   document.addEventListener("visibilitychange", () => { if (document.hidden) spent += performance.now() - since; since = performance.now(); });
-  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", arrowleft: "back", arrowright: "forward" };
+  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", n: "question", arrowleft: "back", arrowright: "forward" };
   document.addEventListener("keydown", (event) => {
     const open = $("dialog[open]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
