@@ -108,7 +108,10 @@ def serve_command(
     site = Site(project, open_database(project, database), name=name, is_open=is_open)
     made.keep_in(site.database)
     if terminal:
-        run_terminal(site)
+        try:
+            run_terminal(site)
+        finally:
+            site.database.close()
         return
     _check_people(site, folder, host, proxies)
     query = f"?key={site.key}" if is_open else ""
