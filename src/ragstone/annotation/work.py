@@ -106,6 +106,8 @@ class Work:
                     self._withdraw()
                 case _:
                     touched[event.item_id, kept.person] = None
+                    if event.kind == "undo" and event.item_id in self.withdrawn:
+                        self._withdraw()
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))
 
@@ -230,10 +232,10 @@ class Work:
         needed = self.project.settings.people_per_item
         return self.finishers[item_id] + self.claimed(item_id, person) < needed
 
-    def is_left(self, person: str) -> bool:
-        """Whether items that a person may still get are open at others."""
+    def left(self, person: str) -> int:
+        """Return the number of items that a person may still get, if nobody else takes them."""
         states, order = self.of(person).states, self._order(person)
-        return any(not self._is_over(self.ids[place], states) for place in order)
+        return sum(not self._is_over(self.ids[place], states) for place in order)
 
     def open_known(self, person: str) -> list[str]:
         """Return the qualification items that a person has not finished or skipped."""

@@ -111,7 +111,9 @@ def _state(site: Site, item_id: str, wanted: str) -> StateText | None:
     if not site.project.items:
         command = f"ragstone annotate {site.project.name} --task {site.project.task} --data DATA"
         return StateText("This project has no items.", "Items are made from a data set.", command)
-    then = "There is nothing to label for you now. Your labels stay, and can be changed: K goes back."
+    then = (
+        "There is nothing to label for you now. Your labels stay, and can be changed: K goes back."
+    )
     return StateText("All your items are done.", then)
 
 
