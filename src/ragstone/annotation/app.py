@@ -228,7 +228,6 @@ class _Server:
     async def _reader(self, request: web.Request) -> Caller:
         """Return who asks for a page."""
         found: Caller = await self._in_thread(lambda: reader(self.site, self._session(request)))
-        request["caller"] = found
         return found
 
     async def _signed_in(self, request: web.Request) -> Caller:
@@ -239,7 +238,6 @@ class _Server:
         if found is None:
             then = "Open the address that the server printed, or sign in."
             raise SignInError("There is no session.", then)
-        request["caller"] = found
         return found
 
     async def _poster(self, request: web.Request, roles: Sequence[PersonRole]) -> Person:
@@ -289,7 +287,6 @@ class _Server:
         found: Caller,
         make: Callable[[Visit], Document] | None = None,
     ) -> web.StreamResponse:
-        request["caller"] = found
         visit = Visit(found.person, _query(request))
 
         def made() -> str:
@@ -354,8 +351,7 @@ class _Server:
         form = form_token(self.site.key) if sign_in else ""
         page = SitePage(request.path, state.said[:80], "site_error.html", lambda _s, _v: {})
         document = {"state": state, "status": status, "sign_in": form}
-        found = request.get("caller", _NOBODY)
-        text = self._html(page, PageQuery(request.path), document, found)
+        text = self._html(page, PageQuery(request.path), document, _NOBODY)
         return web.Response(text=text, status=status, content_type="text/html")
 
 

@@ -58,7 +58,7 @@
   const suggest = (unit) => {
     if (!unit.dataset.suggested || $(".model", unit)) return;
     const wanted = JSON.parse(unit.dataset.suggested), all = [wanted].flat().map((one) => json(one));
-    const add = (to, words) => { const made = document.createElement("span"); made.className = "tag retrieved model"; made.textContent = words; to.append(made); };
+    const add = (to, words) => { const made = document.createElement("span"); made.className = "tag retrieved model"; made.textContent = words; if ($("small", to)) $("small", to).before(made); else to.append(made); };
     if (text(unit)) add(unit, `model: ${wanted}`);
     else for (const one of $$("[data-value]", unit)) if (all.includes(json(JSON.parse(one.dataset.value)))) add($("span", one), "model");
   };
