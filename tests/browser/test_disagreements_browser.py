@@ -96,7 +96,7 @@ def test_the_pages_are_accessible_and_fit(
             "disagreements", "disagreements?item=q1&field=support", "disagreements?state=decided",
             "quality",
         ):  # fmt: skip
-            page.goto(f"{root}{path}")
+            assert page.goto(f"{root}{path}").status == 200
             page.evaluate(axe)
             found = page.evaluate("axe.run()")["violations"]
             assert [(path, one["id"], one["nodes"][0]["html"]) for one in found] == []

@@ -81,7 +81,8 @@ def quality(project: Project, database: Database) -> list[PersonQuality]:
         if question.kind in ("choice", "choices")
     ]
     found = [_quality(project, name, given, answers) for name, given in by_person.items()]
-    return sorted((one for one in found if one.labels or one.skips), key=lambda one: one.person)
+    shown = [one for one in found if one.labels or one.known.n or one.skips]
+    return sorted(shown, key=lambda one: one.person)
 
 
 def _answers(

@@ -45,7 +45,7 @@ def _is_qualified(one: PersonQuality, needed: float | None) -> bool | None:
 def _row(scheme: Scheme, one: PersonQuality) -> dict[str, Any]:
     return {
         "person": one.person,
-        "items": one.items,
+        "labelled": one.items,
         "labels": one.labels,
         "seconds": one.seconds,
         "timed": one.timed,
