@@ -11,6 +11,9 @@ from ragstone.web import limits
 if TYPE_CHECKING:
     from ragstone.annotation.schemes import Scheme
 
+_KAPPA_LABELS: Final = 10
+"""Labels from which on a kappa is shown: it is mostly noise with fewer."""
+
 
 def quality_document(site: Site, visit: Visit) -> Document:
     """Return the quality of each person, by name."""
@@ -32,6 +35,7 @@ def quality_document(site: Site, visit: Visit) -> Document:
         "known_items": sum(bool(item.known) for item in site.project.items.values()),
         "repeats": site.project.settings.repeats,
         "hasty_seconds": HASTY_SECONDS,
+        "kappa_labels": _KAPPA_LABELS,
     }
 
 
