@@ -17,6 +17,7 @@ from ragstone.cli.annotate_project import (
     open_project,
     project_options,
 )
+from ragstone.cli.annotate_terminal import run_terminal
 from ragstone.cli.options import json_option, wants_json
 from ragstone.errors import ConfigError
 
@@ -47,6 +48,7 @@ def command() -> None:
       ragstone annotate my-labels --task support --data my-set
       ragstone annotate my-labels
       ragstone annotate people add my-labels ann --role annotator
+      ragstone annotate my-labels --terminal --name ann
       ragstone annotate my-labels --host 0.0.0.0
       ragstone annotate export my-labels -o labels.jsonl
     """
@@ -59,6 +61,7 @@ for _one in (people_group, export_command, import_command, add_command):
 @command.command("serve")
 @project_options
 @making_options
+@click.option("--terminal", is_flag=True, help="Label in this terminal, without a server.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
@@ -86,6 +89,7 @@ def serve_command(
     name: str,
     host: str,
     proxies: Sequence[str],
+    terminal: bool,
     **making: Any,
 ) -> None:
     """Serve a project as pages, on this machine alone unless --host is given.
@@ -103,6 +107,9 @@ def serve_command(
     is_open = is_loopback(host) and not proxies
     site = Site(project, open_database(project, database), name=name, is_open=is_open)
     made.keep_in(site.database)
+    if terminal:
+        run_terminal(site)
+        return
     _check_people(site, folder, host, proxies)
     names = [_checked_host(one) for one in proxies]
 
