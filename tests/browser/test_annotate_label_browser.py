@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.labelled_project import made_site, plain_items
+from tests.fakes.labelled_project import made_site as any_site
+from tests.fakes.labelled_project import plain_items
 from tests.fakes.served_project import port_of, served_site
 
 from ragstone.annotation.events import Event
@@ -44,6 +45,11 @@ def items(count: int, task: str) -> list[dict[str, Any]]:
             "history": [{"role": "user", "text": HOSTILE}],
         }
     return found
+
+
+def made_site(folder: Path, found: Any, **settings: Any) -> Any:
+    """Make a project whose items come in the order of the file."""
+    return any_site(folder, found, order="file", **settings)
 
 
 @pytest.fixture
@@ -97,7 +103,7 @@ def test_one_key_stores_an_item_and_shows_the_next(task: str, tmp_path: Path, pa
         for number in range(count):
             at(page, f"q{number}")
             page.keyboard.press("2")
-        expect(page.locator(".said-text")).to_have_text("All your items are done.")
+        expect(page.locator(".said-text")).to_have_text("Nothing is left for you. Thank you.")
         saved(page)
         field = site.project.scheme.questions[0]
         assert [one[1:] for one in labels(site)] == [
@@ -148,7 +154,8 @@ def test_pairs_are_drawn_per_person_and_kept_by_their_place_in_the_file(
     tmp_path: Path, browser: Any
 ) -> None:
     """The same answer gets `a` from everybody, whatever side it was on."""
-    with made_site(tmp_path, items(8, "pairwise"), task="pairwise") as (site, _):
+    with made_site(tmp_path, items(8, "pairwise"), task="pairwise", people_per_item=2) as made:
+        site = made[0]
         sides: dict[str, list[str]] = {}
         for name in ("ann", "bob"):
             own = Site(site.project, site.database, name=name)
@@ -293,7 +300,7 @@ def test_suggestions_never_and_known_labels_are_not_sent(tmp_path: Path, page: A
         assert "data-suggested" not in page.content()
         page.goto(to.partition("?")[0] + "label.json?item=q0")
         assert '"suggested": null' in page.content()
-        assert page.content().count("cannot tell") == 1, "the option alone"
+        assert '"known"' not in page.content()
 
 
 def test_offline_and_back(tmp_path: Path, page: Any) -> None:
@@ -406,6 +413,8 @@ def test_two_tabs_and_a_withdrawn_item(tmp_path: Path, page: Any) -> None:
         site.database.append("owner", [Event("w", "withdraw", "q3")])
         page.goto(to.partition("?")[0] + "label?item=q3")
         expect(page.locator(".said-text")).to_have_text("The item 'q3' was withdrawn.")
+        page.goto(to.partition("?")[0] + "label?item=q99")
+        expect(page.locator(".said-text")).to_have_text("There is no item 'q99'.")
 
 
 def test_a_full_browser_takes_no_label(tmp_path: Path, page: Any) -> None:
@@ -484,5 +493,3 @@ def test_a_project_without_items(tmp_path: Path, page: Any) -> None:
     with made_site(tmp_path, []) as (site, _), served_site(site) as to:
         page.goto(to)
         expect(page.locator(".said-text")).to_have_text("This project has no items.")
-        page.goto(to.partition("?")[0] + "label?item=q99")
-        assert "no item 'q99'" in page.content()

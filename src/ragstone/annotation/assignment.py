@@ -57,6 +57,14 @@ def next_items(site: Site, person: str, count: int) -> list[str]:
         return found
 
 
+def items_left(site: Site, person: str) -> int:
+    """Return the number of items that a person could get now; none is noted as open."""
+    work = site.work
+    with work.lock:
+        work.refresh()
+        return sum(1 for _ in _offered(site, person))
+
+
 def standing(site: Site, person: str) -> PersonStanding:
     """Return where a person stands."""
     work = site.work

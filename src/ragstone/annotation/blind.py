@@ -9,7 +9,7 @@ after a reload, and another one for each person and item.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -81,6 +81,32 @@ class Blind:
         if token not in self.parts:
             raise FieldError(f"{token} is no answer of the item {item_id}; reload the page")
         return self.parts[token]
+
+
+def hidden_labels(
+    project: Project, person: str, current: Mapping[str, Sequence[dict[str, Any]]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return item id -> labels as a browser gets them: with tokens in place of systems."""
+    found = {}
+    for item_id, labels in current.items():
+        blind = Blind(project, person, item_id)
+        found[item_id] = [
+            {
+                **one,
+                "part": blind.tokens.get(one["part"], one["part"]),
+                "value": blind.hidden(one["value"])
+                if is_pair(project, one["field"])
+                else one["value"],
+            }
+            for one in labels
+        ]
+    return found
+
+
+def is_pair(project: Project, field: str) -> bool:
+    """Whether a question is about a pair of answers."""
+    question = project.scheme.question(field)
+    return question is not None and question.of == "pair"
 
 
 def named_event(project: Project, person: str, event: Event) -> Event:

@@ -6,7 +6,7 @@
 const ragstoneAnnotate = (() => {
   const { project, person } = document.body.dataset, prefix = `ragstone:${project}:${encodeURIComponent(person)}:`;
   const BYTES = 400_000, EVENTS = 100, LONGEST = 30_000;
-  let busy = false, alone = false, wait = 500, timer, problem = "";
+  let running, alone = false, wait = 500, timer, problem = "";
   const keys = (name) => Object.keys(localStorage).filter((key) => key.startsWith(`${prefix}${name}:`)).sort();
   const read = (key) => JSON.parse(localStorage.getItem(key));
   const events = (name) => keys(name).map(read).filter(Boolean);
@@ -79,10 +79,8 @@ const ragstoneAnnotate = (() => {
     alone = false;
   };
 
-  async function flush() {
+  const work = async () => {
     clearTimeout(timer);
-    if (busy) return;
-    busy = true;
     try {
       while (keys("event").length) { await post(); wait = 500; draw(); }
       problem = "";
@@ -91,8 +89,9 @@ const ragstoneAnnotate = (() => {
       problem = error instanceof TypeError || error.name === "TimeoutError" ? "Not connected" : error.message;
       timer = setTimeout(flush, wait);
       wait = Math.min(2 * wait, LONGEST);
-    } finally { busy = false; draw(); }
-  }
+    }
+  };
+  const flush = () => running ??= work().finally(() => { running = undefined; draw(); });
 
   addEventListener("online", flush);
   addEventListener("storage", draw);
