@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ragstone.cli.annotate_agreement import agreement_command
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import (
     DefaultGroup,
@@ -56,6 +57,7 @@ def command() -> None:
 
 
 command.add_command(people_group)
+command.add_command(agreement_command)
 
 
 @command.command("serve")
