@@ -16,6 +16,7 @@ import orjson
 
 from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
+from ragstone.annotation.draws import with_draws
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
 from ragstone.annotation.schemes import Rated, Scheme
@@ -66,9 +67,8 @@ def rating_rows(
     project: Project, database: Database, choice: ExportChoice
 ) -> Iterator[dict[str, Any]]:
     """Yield the labels of a project as rows of the ratings form; see `export_lines`."""
-    exporter = _Exporter(
-        project.items, project.scheme, project.task, choice, withdrawn_items(database)
-    )
+    items = with_draws(project.items, database)
+    exporter = _Exporter(items, project.scheme, project.task, choice, withdrawn_items(database))
     labels = [one for one in database.labels() if exporter.counts(one)]
     named = {} if choice.names else numbered_people(database, {one.person for one in labels})
     given = [exporter.renamed(one, named) for one in labels]

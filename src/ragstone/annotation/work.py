@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done, right_labels
+from ragstone.annotation.draws import inclusions
 from ragstone.annotation.items import AGAIN, base_id
-from ragstone.data.readers.ratings import Inclusion
 from ragstone.web import limits
 
 if TYPE_CHECKING:
     from ragstone.annotation.database import Database
     from ragstone.annotation.events import GivenLabel, KeptEvent
     from ragstone.annotation.project import Project
+    from ragstone.data.readers.ratings import Inclusion
 
 _Any = TypeVar("_Any")
 ItemState: TypeAlias = Literal["done", "skipped"]
@@ -134,7 +135,7 @@ class Work:
             self._opened(kept)
 
     def _draw(self, events: Iterable[KeptEvent]) -> None:
-        self.drawn.update((one.event.item_id, inclusion_of(one)) for one in events)
+        self.drawn.update(inclusions(events))
         if self.active:
             self._orders.clear()
             self._starts.clear()
@@ -289,9 +290,3 @@ class Work:
         if settings.order == "per_person":
             random.Random(f"{settings.seed}\n{person}\n{what}").shuffle(found)  # noqa: S311
         return found
-
-
-def inclusion_of(draw: KeptEvent) -> Inclusion:
-    """Return how an item was drawn, by the event of the draw."""
-    value = draw.event.value
-    return Inclusion(value["inclusion_probability"], value["round"])
