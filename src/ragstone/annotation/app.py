@@ -11,12 +11,13 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
+from ragstone.annotation.blind import hidden_labels, named_event
 from ragstone.annotation.events import read_events
 from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted import post
+from ragstone.annotation.posted import events_answer
 from ragstone.annotation.sessions import (
     Caller,
     SignInError,
@@ -29,6 +30,7 @@ from ragstone.annotation.sessions import (
     set_cookie,
 )
 from ragstone.annotation.site import Document, PageAct, Site, SiteCall, SitePage, Visit
+from ragstone.annotation.writer import EventWriter
 from ragstone.data.readers.rows import FieldError
 from ragstone.web import limits
 from ragstone.web.answers import Handler, asset_response, guarded, json_bytes, json_response
@@ -96,12 +98,11 @@ class _Server:
         self.cookie = cookie_name(site)
         self.wrong = WrongTokens()
         self.threads = ThreadPoolExecutor(_THREADS, "ragstone-annotate")
-        # Events wait for neither pages nor agents.
-        self.writer = ThreadPoolExecutor(1, "ragstone-events")
+        self.writer = EventWriter(site.database, site.project.items)
 
     async def close(self, _app: web.Application) -> None:
-        for threads in (self.threads, self.writer):
-            threads.shutdown(wait=False, cancel_futures=True)
+        await self.writer.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
 
     async def alive(self, _request: web.Request) -> web.Response:
         return json_response(json_bytes({"alive": True}))
@@ -116,7 +117,7 @@ class _Server:
         if not request.query.get("key"):
             return await self._first(request, await self._reader(request))
         found = await self._in_thread(lambda: caller(self.site, self._session(request)))
-        if not (self.site.is_open and same_token(request.query["key"], self.site.key)):
+        if not self.site.opens(request.query["key"]):
             if found is not None:
                 return await self._first(request, found)
             said = "The key in this address is not of this start of the server."
@@ -134,6 +135,9 @@ class _Server:
 
     async def sign_in_page(self, request: web.Request) -> web.StreamResponse:
         state = StateText("Sign in", "The owner of the project gave you a token.")
+        if self.site.is_open and not await self._in_thread(self.site.database.people):
+            then = "Open the address that the server printed. It opens a session."
+            return self._state_page(request, 200, StateText("Nobody has a token", then))
         return self._state_page(request, 200, state, sign_in=True)
 
     async def sign_in(self, request: web.Request) -> web.StreamResponse:
@@ -194,13 +198,21 @@ class _Server:
         return json_response(found)
 
     async def events(self, request: web.Request) -> web.Response:
-        """Keep events; the answer names those that are kept, second copies included."""
+        """Keep events; the answer names those that are kept, second copies included, and others."""
         person = await self._poster(request, ROLES)
+        if request.query.get("person", person.name) != person.name:
+            said = f"These events are of another person; this browser is now {person.name}'s."
+            raise PageError(409, StateText(said, "Sign in as that person to send them."))
         try:
             given = read_events(await request.read())
+            given = [named_event(self.site.project, person.name, one) for one in given]
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
-        answer = await self._in_thread(lambda: post(self.site, person, given), self.writer)
+        receipts = await self.writer.keep(person, given)
+        answer = await self._in_thread(
+            lambda: events_answer(self.site.database, person.name, given, receipts)
+        )
+        answer["current"] = hidden_labels(self.site.project, person.name, answer["current"])
         return json_response(json_bytes(answer))
 
     async def export(self, request: web.Request) -> web.Response:
@@ -217,7 +229,6 @@ class _Server:
     async def _reader(self, request: web.Request) -> Caller:
         """Return who asks for a page."""
         found: Caller = await self._in_thread(lambda: reader(self.site, self._session(request)))
-        request["caller"] = found
         return found
 
     async def _signed_in(self, request: web.Request) -> Caller:
@@ -228,7 +239,6 @@ class _Server:
         if found is None:
             then = "Open the address that the server printed, or sign in."
             raise SignInError("There is no session.", then)
-        request["caller"] = found
         return found
 
     async def _poster(self, request: web.Request, roles: Sequence[PersonRole]) -> Person:
@@ -278,7 +288,6 @@ class _Server:
         found: Caller,
         make: Callable[[Visit], Document] | None = None,
     ) -> web.StreamResponse:
-        request["caller"] = found
         visit = Visit(found.person, _query(request))
 
         def made() -> str:
@@ -306,10 +315,8 @@ class _Server:
             twin=query.twin,
         )
 
-    async def _in_thread(
-        self, made: Callable[[], Any], threads: ThreadPoolExecutor | None = None
-    ) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads or self.threads, made)
+    async def _in_thread(self, made: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.threads, made)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -339,14 +346,13 @@ class _Server:
         return self._state_page(request, error.status, error.state, sign_in=again)
 
     def _state_page(
-        self, request: web.Request, status: int, state: StateText, *, sign_in: bool
+        self, request: web.Request, status: int, state: StateText, *, sign_in: bool = False
     ) -> web.Response:
         """Return a page that has a state instead of its content, with a field for a token."""
         form = form_token(self.site.key) if sign_in else ""
         page = SitePage(request.path, state.said[:80], "site_error.html", lambda _s, _v: {})
         document = {"state": state, "status": status, "sign_in": form}
-        found = request.get("caller", _NOBODY)
-        text = self._html(page, PageQuery(request.path), document, found)
+        text = self._html(page, PageQuery(request.path), document, _NOBODY)
         return web.Response(text=text, status=status, content_type="text/html")
 
 

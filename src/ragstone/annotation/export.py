@@ -16,6 +16,7 @@ import orjson
 
 from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
+from ragstone.annotation.draws import with_draws
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
 from ragstone.annotation.schemes import Rated, Scheme
@@ -66,9 +67,8 @@ def rating_rows(
     project: Project, database: Database, choice: ExportChoice
 ) -> Iterator[dict[str, Any]]:
     """Yield the labels of a project as rows of the ratings form; see `export_lines`."""
-    exporter = _Exporter(
-        project.items, project.scheme, project.task, choice, withdrawn_items(database)
-    )
+    items = with_draws(project.items, database)
+    exporter = _Exporter(items, project.scheme, project.task, choice, withdrawn_items(database))
     labels = [one for one in database.labels() if exporter.counts(one)]
     named = {} if choice.names else numbered_people(database, {one.person for one in labels})
     given = [exporter.renamed(one, named) for one in labels]
@@ -196,7 +196,7 @@ class _Exporter:
                 if text:
                     yield self._row(item, label, {**_answer_of(item), "part": text}, "yes")
             return
-        value = _plain(label.value)
+        value = plain_value(label.value)
         if value is not None:
             yield self._row(item, label, self.about(item, label), value)
 
@@ -214,7 +214,7 @@ class _Exporter:
                 return {"passage_id": label.part}
             case "part":
                 texts = self.own_parts.get((item.item_id, label.person)) or list(item.parts)
-                return {**_answer_of(item), "part": _part_text(label.part, texts)}
+                return {**_answer_of(item), "part": part_text(label.part, texts)}
             case "turn":
                 turn, _, passage_id = label.part.partition("/")
                 return {"passage_id": passage_id, "part": f"turn {turn}"}
@@ -270,7 +270,7 @@ def _pair(answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     return {"system": first.part, "against": second.part}
 
 
-def _part_text(part: str, texts: Sequence[str]) -> str:
+def part_text(part: str, texts: Sequence[str]) -> str:
     """Return the text of `part:N`, or the part itself if a text is absent or occurs twice."""
     number = part.removeprefix(_PART)
     if number == part or not (number.isascii() and number.isdigit()):
@@ -279,7 +279,7 @@ def _part_text(part: str, texts: Sequence[str]) -> str:
     return part if texts.count(text) > 1 else text
 
 
-def _plain(value: Any) -> float | str | None:
+def plain_value(value: Any) -> float | str | None:
     """Return a value as a rating has it; None if there is nothing to rate."""
     if isinstance(value, bool):
         return "yes" if value else "no"

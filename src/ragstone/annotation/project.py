@@ -78,6 +78,10 @@ class Settings:
     qualification: float | None = None
     """Share of items with known labels that a person must have right; None: no such rule."""
     suggestions: Literal["never", "before", "after"] = "never"
+    wanted_half_width: float = 0.05
+    """Half of the wanted width of each question's interval; /progress shows the missing labels."""
+    agreement: bool = False
+    """Whether annotators see the agreement about an item after their own label."""
     agent: str = ""
     """The live agent of conversations: `EXPERIMENT.yaml:SYSTEM`, `my_rag.py:answer`, an address."""
     corpus: str = ""

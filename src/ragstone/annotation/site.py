@@ -11,7 +11,7 @@ from ragstone.annotation.database import Database
 from ragstone.annotation.people import OWNER, ROLES, Person, PersonRole
 from ragstone.annotation.work import Work
 from ragstone.web.page_query import PageQuery
-from ragstone.web.security import new_token
+from ragstone.web.security import new_token, same_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,8 @@ class Site:
     """Whether this machine alone reaches the server: the printed address opens a session."""
     key: str = field(default_factory=new_token)
     """The secret in the printed address, new at each start."""
+    first_key: str = field(default_factory=new_token)
+    """The secret that a browser gets as an argument, which other users can list: it works once."""
     active: bool = False
     """Whether people get the items that narrow the interval most, by the scores of a judge."""
     work: Work = field(init=False)
@@ -58,6 +60,13 @@ class Site:
 
     def __post_init__(self) -> None:
         self.work = Work(self.project, self.database, active=self.active)
+
+    def opens(self, key: str) -> bool:
+        """Return whether the key of an address opens a session."""
+        if self.is_open and self.first_key and same_token(key, self.first_key):
+            self.first_key = ""
+            return True
+        return self.is_open and same_token(key, self.key)
 
     @property
     def digest(self) -> str:

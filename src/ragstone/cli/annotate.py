@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.annotate_agreement import agreement_command
 from ragstone.cli.annotate_export import add_command, export_command, import_command
 from ragstone.cli.annotate_make import making_options, open_or_make
 from ragstone.cli.annotate_people import people_group
@@ -54,7 +55,7 @@ def command() -> None:
     """
 
 
-for _one in (people_group, export_command, import_command, add_command):
+for _one in (people_group, agreement_command, export_command, import_command, add_command):
     command.add_command(_one)
 
 
@@ -66,6 +67,11 @@ for _one in (people_group, export_command, import_command, add_command):
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option(
+    "--active",
+    is_flag=True,
+    help="Serve the items that narrow the interval of a judge's means most.",
+)
 @click.option("--name", default="owner", help="Your name in labels, if you are not a named person.")
 @click.option(
     "--host",
@@ -86,6 +92,7 @@ def serve_command(
     database: str,
     port: int,
     no_browser: bool,
+    active: bool,
     name: str,
     host: str,
     proxies: Sequence[str],
@@ -97,6 +104,7 @@ def serve_command(
     The first line is the address. On this machine alone, it has a key that opens a session and is
     new at each start. With --host, people sign in with their tokens. Stop with Ctrl+C.
     """
+    from ragstone.annotation.active import check_active
     from ragstone.annotation.people import check_name
     from ragstone.annotation.site import Site
     from ragstone.web.server import is_loopback, serve
@@ -105,7 +113,10 @@ def serve_command(
     made = open_or_make(folder, making)
     project = open_project(folder)
     is_open = is_loopback(host) and not proxies
-    site = Site(project, open_database(project, database), name=name, is_open=is_open)
+    if active:
+        check_active(project)
+    found = open_database(project, database)
+    site = Site(project, found, name=name, is_open=is_open, active=active)
     made.keep_in(site.database)
     if terminal:
         try:
@@ -114,7 +125,6 @@ def serve_command(
             site.database.close()
         return
     _check_people(site, folder, host, proxies)
-    query = f"?key={site.key}" if is_open else ""
     names = [_checked_host(one) for one in proxies]
 
     from ragstone.annotation.app import make_app
@@ -124,10 +134,10 @@ def serve_command(
         serve(
             app,
             port,
-            lambda address: _announce(site, address, query, host, names),
+            lambda address: _announce(site, address, host, names),
             browser=not no_browser,
             host=host,
-            query=query,
+            query=f"?key={site.first_key}" if is_open else "",
         )
     finally:
         site.database.close()
@@ -157,16 +167,13 @@ def _checked_host(name: str) -> str:
     return found
 
 
-def _announce(site: Site, address: str, query: str, host: str, proxies: Sequence[str]) -> None:
+def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> None:
     """Print the address, then what others can reach."""
     import orjson
 
-    folder = str(site.project.folder)
-    if wants_json():
-        line = orjson.dumps({"address": f"{address}{query}", "project": folder}).decode()
-    else:
-        line = f"{address}{query}"
-    click.echo(line)
+    full = f"{address}?key={site.key}" if site.is_open else address
+    document = {"address": full, "project": str(site.project.folder)}
+    click.echo(orjson.dumps(document).decode() if wants_json() else full)
     if not site.is_open:
         click.echo("\n".join(_exposed(site, address, host, proxies)), err=True)
     click.echo(f"Project {site.project.name}. Stop with Ctrl+C.", err=True)

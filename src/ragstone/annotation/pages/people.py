@@ -36,7 +36,8 @@ def _row(
 
 def _make(site: Site, _visit: Visit) -> Document:
     rows = people_rows(site)
-    return {"people": rows, "named": sum(row["signs_in"] == "token" for row in rows)}
+    named = sum(row["signs_in"] == "token" for row in rows)
+    return {"people": rows, "named": named, "done": None}
 
 
 def _act(site: Site, visit: Visit, values: Mapping[str, str]) -> Document:
@@ -69,7 +70,8 @@ def _renew(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:
 
 def _end(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:
     count = site.database.end_sessions(name)
-    return {"said": f"{count} sessions of {name} ended.", "token": ""}
+    noun = "session" if count == 1 else "sessions"
+    return {"said": f"{count} {noun} of {name} ended.", "token": ""}
 
 
 def _remove(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:
