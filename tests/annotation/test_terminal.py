@@ -124,7 +124,7 @@ def test_the_left_answer_is_the_first_one_shown(tmp_path: Path, person: str) -> 
 def test_statements_are_written_and_labelled(tmp_path: Path) -> None:
     """Statements line by line, then importance of each; a question may be left out."""
     made, database = in_order(tmp_path, "nuggets", AnnotationItem("q1", QUERY, (), (A,)))
-    shown = typed(made, database, ENTER, "It sails.", "At six.", "", "1", "2", ENTER, "3")
+    shown = typed(made, database, ENTER, "It sails.", "At six.", "", "1", ENTER, "2", "3")
 
     assert labels(database) == [
         ("q1", "importance", "part:1", "vital"),
