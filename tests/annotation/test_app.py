@@ -418,7 +418,7 @@ def test_names_of_this_machine_and_of_a_proxy(tmp_path: Path) -> None:
     async def ask() -> None:
         async with asked(site, ["Lab-PC"], [proxy]) as (address, client):
             port = address.rstrip("/").rpartition(":")[2]
-            sent = {"json": {"token": token}}
+            sent = {"token": token}
             for host, origin, status, secure in (
                 (f"lab-pc:{port}", f"http://lab-pc:{port}", 200, False),
                 ("lab-pc", "http://lab-pc", 403, False),
@@ -427,7 +427,7 @@ def test_names_of_this_machine_and_of_a_proxy(tmp_path: Path) -> None:
                 (f"{proxy}:{port}", f"https://{proxy}:{port}", 403, False),
             ):
                 headers = {"Host": host, "Origin": origin}
-                async with client.post(f"{address}session", headers=headers, **sent) as reply:
+                async with client.post(f"{address}session", json=sent, headers=headers) as reply:
                     assert reply.status == status
                     assert ("Secure" in reply.headers.get("Set-Cookie", "")) == secure
 

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from ragstone.annotation.derived import CHANGES_A_LABEL, Place, label_now, label_row, place_of
 from ragstone.annotation.events import Event, KeptEvent
+from ragstone.annotation.items import base_id
 from ragstone.annotation.tables import EVENTS, LABELS, event_row, kept_event
 from ragstone.core.times import utc_text
 
@@ -123,7 +124,7 @@ class _Batch:
 
     def _refusal(self, post: Posted, event: Event) -> str:
         """Return why an event is not kept; "" if it is."""
-        if self.item_ids is not None and event.item_id not in self.item_ids:
+        if self.item_ids is not None and base_id(event.item_id) not in self.item_ids:
             return f"the project has no item {event.item_id!r}"
         if event.kind == "withdraw" and not post.is_owner:
             return "only an owner of the project withdraws an item"

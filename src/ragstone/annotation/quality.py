@@ -33,7 +33,7 @@ _ByPlace: TypeAlias = Mapping[_Place, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAgreement:
+class ComparedLabels:
     """The labels of one person compared with other labels of the same items."""
 
     question: str
@@ -57,9 +57,9 @@ class PersonQuality:
     """Items with a time."""
     known: Proportion
     """Share of the known labels of qualification items that are right."""
-    repeats: tuple[QuestionAgreement, ...]
+    repeats: tuple[ComparedLabels, ...]
     """The first and the second label of items that came again, per question."""
-    others: tuple[QuestionAgreement, ...]
+    others: tuple[ComparedLabels, ...]
     """The person's labels and the majority of the others', per question."""
     skips: Mapping[str, str]
     """Skipped item -> reason."""
@@ -81,7 +81,8 @@ def quality(project: Project, database: Database) -> list[PersonQuality]:
         if question.kind in ("choice", "choices")
     ]
     found = [_quality(project, name, given, answers) for name, given in by_person.items()]
-    return sorted((one for one in found if one.labels or one.skips), key=lambda one: one.person)
+    shown = [one for one in found if one.labels or one.known.n or one.skips]
+    return sorted(shown, key=lambda one: one.person)
 
 
 def _answers(
@@ -171,7 +172,7 @@ def _with_others(person: str, held: _ByPlace) -> list[tuple[Any, Any]]:
     return [(value, values[agreed[f"{n}"]]) for n, value in places if f"{n}" in agreed]
 
 
-def _found(question: Question, pairs: list[tuple[Any, Any]]) -> QuestionAgreement:
+def _found(question: Question, pairs: list[tuple[Any, Any]]) -> ComparedLabels:
     same = proportion(sum(a == b for a, b in pairs), len(pairs))
     scale = all(_is_number(question, value) for pair in pairs for value in pair)
     kappa = cohen_kappa(
@@ -180,4 +181,4 @@ def _found(question: Question, pairs: list[tuple[Any, Any]]) -> QuestionAgreemen
         weights="quadratic" if scale else "none",
         resamples=_RESAMPLES,
     )
-    return QuestionAgreement(question.name, same, kappa)
+    return ComparedLabels(question.name, same, kappa)
