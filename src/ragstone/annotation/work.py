@@ -287,6 +287,6 @@ class Work:
 
     def _shuffled(self, held: Sequence[_Any], person: str, what: str) -> list[_Any]:
         found, settings = list(held), self.project.settings
-        if settings.order == "per_person":
+        if settings.order == "per_person" or self.active:
             random.Random(f"{settings.seed}\n{person}\n{what}").shuffle(found)  # noqa: S311
         return found
