@@ -99,8 +99,9 @@ def test_other_labels_are_left_out(tmp_path: Path) -> None:
         for item_id in ("a", "k", "w", "a#again", "gone"):
             give("ann", item_id, "yes")
         give("ann", "a", "yes", "mood")
-        give("ann", "a", None, kind="withdraw")
-        give("owner", "w", None, kind="withdraw")
+        for reason in ("unclear", None):
+            give("owner", "a", reason, kind="withdraw")
+        give("owner", "w", "unclear", kind="withdraw")
         assert list(final_labels(site.project, site.database)) == [("a", "support", "")]
         with_known = final_labels(site.project, site.database, known=True)
         assert list(with_known) == [("a", "support", ""), ("k", "support", "")]

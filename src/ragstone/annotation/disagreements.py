@@ -93,12 +93,12 @@ def disagreements(
 
 
 def withdrawn_items(database: Database) -> set[str]:
-    """Return the ids of the items that a reviewer or the owner took out of the project."""
-    allowed = not_annotators(database)
-    events = [one for one in database.events(kinds=("withdraw",)) if allowed(one.person)]
-    items = {one.event.item_id for one in events}
-    undone = {client_id for item_id in items for client_id in database.undone(item_id)}
-    return {one.event.item_id for one in events if one.event.client_id not in undone}
+    """Return the ids of the items that the owner took out of the project.
+
+    The last event of an item counts; without a value it takes the item back.
+    """
+    last = {one.event.item_id: one.event.value for one in database.events(kinds=("withdraw",))}
+    return {item_id for item_id, reason in last.items() if reason is not None}
 
 
 def not_annotators(database: Database) -> Callable[[str], bool]:

@@ -18,6 +18,7 @@ from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
+from ragstone.annotation.schemes import Rated
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.data.taxonomy import SEPARATOR
 
@@ -32,6 +33,7 @@ second labels of a person, by the rater `NAME (again)`; suggestions: those of th
 KNOWN: Final = "known"
 MODEL: Final = "model"
 _PART: Final = "part:"
+_SIDES: Final = 2
 _RELEVANCE: Final = "relevance"
 _TURN: Final = frozenset({*TURN_LABELS, _RELEVANCE})
 """The fields of turns that are ratings."""
@@ -70,6 +72,31 @@ def rating_rows(
     given = [exporter.renamed(one, named) for one in labels]
     for label in sorted([*given, *exporter.further()], key=exporter.place):
         yield from exporter.rows(label)
+
+
+def rating_places(project: Project) -> Iterator[tuple[dict[str, Any], GivenLabel]]:
+    """Yield what of a project can be rated: the fields of a rating, and a label without a value.
+
+    Parts that people wrote themselves are left out.
+    """
+    exporter = _Exporter(project, ExportChoice(), set())
+    for item in project.items.values():
+        for question in project.scheme.questions:
+            for part in _parts(item, question.of):
+                label = GivenLabel(item.item_id, "", question.name, part, None)
+                about = exporter.about(item, label)
+                yield {"query_id": item.query.query_id, **about, "property": question.name}, label
+
+
+def _parts(item: AnnotationItem, of: Rated) -> list[str]:
+    match of:
+        case "answer":
+            return [one.part for one in item.answers]
+        case "passage":
+            return [one.passage_id for one in item.passages]
+        case "part":
+            return [f"{_PART}{number}" for number, _ in enumerate(item.parts, 1)]
+    return [""]
 
 
 def numbered_people(database: Database, people: Iterable[str]) -> dict[str, str]:
@@ -165,15 +192,16 @@ class _Exporter:
             return
         value = plain_value(label.value)
         if value is not None:
-            yield self._row(item, label, self._about(item, label), value)
+            yield self._row(item, label, self.about(item, label), value)
 
-    def _about(self, item: AnnotationItem, label: GivenLabel) -> dict[str, Any]:
+    def about(self, item: AnnotationItem, label: GivenLabel) -> dict[str, Any]:
         """Return the fields that say what of an item is rated."""
         question = self.project.scheme.question(label.field)
         kind = question.of if question is not None else "turn"
         match kind:
             case "answer":
-                return _named(next((a for a in item.answers if a.part == label.part), None))
+                named = _named(next((a for a in item.answers if a.part == label.part), None))
+                return named or {"part": label.part}
             case "pair":
                 return _pair(item.answers)
             case "passage":
@@ -228,7 +256,9 @@ def _answer_of(item: AnnotationItem) -> dict[str, Any]:
 
 def _pair(answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     """Return the fields of a pair; systems under different settings are named with them."""
-    first, second = answers[0], answers[1]
+    if len(answers) != _SIDES:
+        return {}
+    first, second = answers
     if first.setting == second.setting:
         return {**_named(first), "against": second.system}
     return {"system": first.part, "against": second.part}
@@ -237,10 +267,10 @@ def _pair(answers: Sequence[ShownAnswer]) -> dict[str, Any]:
 def part_text(part: str, texts: Sequence[str]) -> str:
     """Return the text of `part:N`, or the part itself if a text is absent or occurs twice."""
     number = part.removeprefix(_PART)
-    if part.startswith(_PART) and number.isascii() and number.isdigit():
-        if 0 < int(number) <= len(texts) and texts.count(texts[int(number) - 1]) == 1:
-            return texts[int(number) - 1]
-    return part
+    if number == part or not (number.isascii() and number.isdigit()):
+        return part
+    text = next(iter(texts[int(number) - 1 : int(number)]), part)
+    return part if texts.count(text) > 1 else text
 
 
 def plain_value(value: Any) -> float | str | None:

@@ -106,8 +106,6 @@ class Work:
                     self._withdraw()
                 case _:
                     touched[event.item_id, kept.person] = None
-                    if event.kind == "undo" and event.item_id in self.withdrawn:
-                        self._withdraw()
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))
 
@@ -162,6 +160,7 @@ class Work:
             del mine.states[item_id]
             mine.known.pop(item_id, None)
             self._starts.pop(person, None)
+            self.claim(item_id, person)
         else:
             mine.states[item_id] = after
             self._claims.get(item_id, {}).pop(person, None)
