@@ -93,12 +93,8 @@ def disagreements(
 
 
 def withdrawn_items(database: Database) -> set[str]:
-    """Return the ids of the items that the owner took out of the project.
-
-    The last event of an item counts; without a value it takes the item back.
-    """
-    last = {one.event.item_id: one.event.value for one in database.events(kinds=("withdraw",))}
-    return {item_id for item_id, reason in last.items() if reason is not None}
+    """Return the ids of the items that the owner took out of the project."""
+    return set(database.withdrawn())
 
 
 def not_annotators(database: Database) -> Callable[[str], bool]:

@@ -1,4 +1,4 @@
-"""Which side people choose of two answers: the left one should be chosen as often as the right one."""
+"""Which side people choose of two answers, whatever answer was on it."""
 
 from __future__ import annotations
 

@@ -105,6 +105,8 @@ class Work:
                 case "withdraw":
                     self._withdraw()
                 case _:
+                    if event.item_id in self.withdrawn:
+                        self._withdraw()  # an undo takes it back
                     touched[event.item_id, kept.person] = None
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))

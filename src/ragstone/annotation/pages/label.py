@@ -111,14 +111,14 @@ def _state(site: Site, item_id: str, wanted: str) -> StateText | None:
     if not site.project.items:
         command = f"ragstone annotate {site.project.name} --task {site.project.task} --data DATA"
         return StateText("This project has no items.", "Items are made from a data set.", command)
-    then = "There is nothing to label for you now. Your labels stay, and can be changed: K goes back."
+    then = (
+        "There is nothing to label for you now. Your labels stay, and can be changed: K goes back."
+    )
     return StateText("All your items are done.", then)
 
 
 def _is_withdrawn(site: Site, item_id: str) -> bool:
-    undone = site.database.undone(item_id)
-    kept = site.database.events(item_id=item_id, kinds=("withdraw",))
-    return any(one.event.client_id not in undone for one in kept)
+    return bool(site.database.withdrawn([item_id]))
 
 
 def _shown(site: Site, person: str, item_id: str, labels: list[GivenLabel]) -> LabelledItem:
