@@ -55,6 +55,23 @@ def test_a_session_ends_after_its_time(tmp_path: Path) -> None:
         assert list(connection.execute(wanted).scalars()) == ["bea"]
 
 
+def test_what_another_process_ends_is_noticed_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A click needs no query for its person: a few sessions are known for some seconds."""
+    monkeypatch.setattr(limits, "KNOWN_SESSIONS", 1)
+    monkeypatch.setattr(limits, "SESSION_SECONDS", 1000)
+    slow = made_site(tmp_path).database
+    monkeypatch.setattr(limits, "SESSION_SECONDS", 0)
+    quick, other = made_site(tmp_path).database, made_site(tmp_path).database
+    first, last = slow.open_session("ann"), slow.open_session("ann")
+    for table in (slow, quick):
+        assert [table.person_of_session(one) for one in (first, last)] == ["ann", "ann"]
+    other.end_sessions("ann")
+    assert [slow.person_of_session(one) for one in (first, last)] == [None, "ann"]
+    assert [quick.person_of_session(one) for one in (first, last)] == [None, None]
+
+
 def test_one_of_many_sessions_ends(tmp_path: Path) -> None:
     """A person may be signed in in several browsers."""
     table: PeopleTable = made_site(tmp_path).database
