@@ -118,7 +118,11 @@ def test_a_database_with_events_is_replaced_after_a_backup_only(
         (lambda lines: lines[0]["head"].update(format=2), NewerFile, "by a newer Ragstone"),
         (lambda lines: lines[0]["head"].update(version=99), NewerFile, "by a newer Ragstone"),
         (lambda lines: lines.clear(), StoreError, "is cut off"),
-        (lambda lines: lines.append([1]), StoreError, "is not a backup of ragstone annotate, or"),
+        (
+            lambda lines: lines.append([1]),
+            StoreError,
+            "is not a backup of ragstone annotate, or is",
+        ),
     ],
 )
 def test_a_backup_that_is_not_as_it_was_written_is_refused(

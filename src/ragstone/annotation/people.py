@@ -24,7 +24,7 @@ ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
 OWNER: Final = "owner"
 """The person of a project on this machine alone, unless `--name` gives another name."""
 _RESERVED: Final = ("agent", "model", "ragstone")
-"""Names of what is no person in events and exports."""
+"""Names in events and exports that belong to programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,7 @@ class PeopleTable:
     def person_of_token(self, token: str) -> Person | None:
         """Return the person whom a token signs in."""
         mine = PEOPLE.c.token_hash == token_hash(token)
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(mine)
-        row = self._row(wanted)
+        row = self._row(sa.select(PEOPLE.c.name, PEOPLE.c.role).where(mine))
         return None if row is None else Person(row.name, row.role)
 
     def renew_token(self, name: str) -> str:
@@ -145,8 +144,7 @@ class PeopleTable:
         known = self._sessions.get(key)
         if known is None:
             mine = (SESSIONS.c.token_hash == key, SESSIONS.c.opened > _oldest())
-            wanted = sa.select(SESSIONS.c.person).where(*mine)
-            row = self._row(wanted)
+            row = self._row(sa.select(SESSIONS.c.person).where(*mine))
             if row is not None:
                 known = str(row.person)
                 self._sessions.put(key, known)
