@@ -78,6 +78,12 @@ class ModelLabels:
         """Whether a suggestion was shown with any label."""
         return any(one.shown != NEVER for one in self.groups)
 
+    @property
+    def is_influenced(self) -> bool:
+        """Whether a group differs from the first one in an interval without 0."""
+        found = (x for of in self.groups for x in (of.model_difference, of.others_difference))
+        return any(one is not None and one.excludes_zero for one in found)
+
 
 def model_labels(columns: LabelColumns, database: Database) -> tuple[ModelLabels, ...]:
     """Return people's labels against the model's, per question with suggestions."""

@@ -27,6 +27,8 @@ EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
 """An item that is open at a person goes to others after this time without a label."""
+CLAIMED_ITEMS: Final = 5
+"""Next items of a person that others do not get: the browser may ask for some before their time."""
 NUMBERS_SECONDS: Final = 2.0
 """Seconds for which the numbers of a project are kept at least, however many events there are."""
 PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.

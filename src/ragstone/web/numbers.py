@@ -12,6 +12,7 @@ MINUS: Final = "\N{MINUS SIGN}"
 FILTERS: Final = (
     "share", "interval", "points", "signed", "signed_interval", "duration", "money", "count",
     "moment", "p_value", "tick", "signed_tick", "kappa", "kappa_interval",
+    "decimal",
 )  # fmt: skip
 _SECONDS: Final = 100.0
 _SMALL: Final = 0.001
@@ -50,6 +51,17 @@ def interval(ends: Sequence[float] | None) -> str:
     '[.313, .402]'
     """
     return "" if ends is None else f"[{share(ends[0])}, {share(ends[1])}]"
+
+
+def decimal(value: float | None) -> str:
+    """Return an estimated number: with a digit after the point below 10.
+
+    >>> decimal(2.44), decimal(1203.4), decimal(None) == ABSENT
+    ('2.4', '1,203', True)
+    """
+    if value is None:
+        return ABSENT
+    return rounded(value, 1) if value < 10 else f"{value:,.0f}"  # noqa: PLR2004 - two digits
 
 
 def kappa(value: float | None) -> str:

@@ -1,6 +1,6 @@
 """The page of agreement: values, pairs of people, sides, and people against a model.
 
-With `item=` it is the agreement about one item, for the page of labels. Nobody's label is in it, and
+With `item=` it is the agreement about one item, for the page of labels. It has nobody's label, and
 it is given only to a person who has labelled the item.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ragstone.annotation.agreement import item_agreement
+from ragstone.annotation.influence import ModelLabels
 from ragstone.annotation.live_numbers import live_numbers
 from ragstone.annotation.pages.progress import WAIT
 from ragstone.annotation.site import Document, Site, SitePage, Visit
@@ -29,12 +30,14 @@ def _make(site: Site, visit: Visit) -> Document:
     def of(listed: tuple[object, ...]) -> object:
         return next((one for one in listed if getattr(one, "question", "") == name), None)
 
+    model = of(found.model)
     return {
         "made": found.made,
         "item_id": "",
         "names": names,
         "question": of(found.questions),
-        "model": of(found.model),
+        "model": model,
+        "influenced": isinstance(model, ModelLabels) and model.is_influenced,
         "sides": of(found.sides),
     }
 
