@@ -203,7 +203,7 @@ def check_name(name: str) -> None:
 
 def token_hash(token: str) -> str:
     """Return what the database keeps of a token, which is random and long."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def _new_token() -> str:
