@@ -67,6 +67,7 @@ def expect(what: Any) -> Any:
     """Return Playwright's assertions about a locator."""
     from playwright.sync_api import expect as expected
 
+    expected.set_options(timeout=20_000)
     return expected(what)
 
 
@@ -196,6 +197,39 @@ def test_validation_with_repaired_texts_by_keys(tmp_path: Path, page: Any) -> No
             ("q0", "query", "", "When does ferry 0 sail?!"),
             ("q1", "verdict", "", "reject"),
         }
+
+
+def test_several_choices_by_keys(tmp_path: Path, page: Any) -> None:
+    """Keys switch options on and off; Enter stores the list."""
+    made = made_site(tmp_path, plain_items(2), task="labels", scheme="mtrag-question-types")
+    with made as (site, _), served_site(site) as to:
+        page.goto(to)
+        at(page, "q0")
+        type_keys(page, "3 1 3 2 Enter")
+        at(page, "q1")
+        saved(page)
+        question = site.project.scheme.questions[0]
+        first = [one.value for one in question.options[:2]]
+        assert [one[:4] for one in labels(site)] == [("q0", question.name, "", first)]
+
+
+def test_a_label_that_is_undone_offline_is_undone_after_a_reload(tmp_path: Path, page: Any) -> None:
+    """Both events wait; the item is open."""
+    with made_site(tmp_path, 3) as (site, _), served_site(site) as to:
+        page.goto(to)
+        at(page, "q0")
+        page.wait_for_load_state("networkidle")
+        page.context.set_offline(True)
+        type_keys(page, "1")
+        at(page, "q1")
+        type_keys(page, "u")
+        at(page, "q0")
+        page.context.set_offline(False)
+        page.goto(to)
+        at(page, "q0")
+        expect(page.locator("[data-value][aria-pressed=true]")).to_have_count(0)
+        saved(page)
+        assert labels(site) == []
 
 
 def test_undo_skip_comment_and_the_way_back(tmp_path: Path, page: Any) -> None:
