@@ -520,6 +520,24 @@ def test_it_is_accessible_and_fits(task: str, scheme: str, tmp_path: Path, brows
             context.close()
 
 
+def test_dialogs_and_the_end_are_accessible(tmp_path: Path, browser: Any) -> None:
+    """No violation in a dialog, with a suggestion that differs, and if nothing is left."""
+    axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 844}, bypass_csp=True)
+    page = context.new_page()
+    made = made_site(tmp_path, SUGGESTED[:1], suggestions="after")
+    with made as (site, _), served_site(site) as to:
+        page.goto(to)
+        at(page, "q0")
+        page.evaluate(axe)
+        for keys in ("s", "Escape g", "Escape m", "Escape 1", "Enter"):
+            type_keys(page, keys)
+            assert page.evaluate("axe.run()")["violations"] == []
+        expect(page.locator(".said-text")).to_be_visible()
+        assert page.evaluate("axe.run()")["violations"] == []
+    context.close()
+
+
 def test_a_phone_by_touch(tmp_path: Path, browser: Any) -> None:
     """A tap stores the label and shows the next item; undo is a button."""
     with made_site(tmp_path, items(3, "ratings"), task="ratings") as (site, _):
