@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 from tests.annotation.served_site import asked, browser, form_token, label, made_site, sign_in
 
+from ragstone.annotation.app import make_app
+from ragstone.annotation.pages import PAGES
 from ragstone.annotation.sessions import cookie_name
 from ragstone.web import limits
 from ragstone.web.security import POLICY
+from ragstone.web.server import running
 
 
 def test_the_printed_address_opens_a_session_without_a_redirect(tmp_path: Path) -> None:
@@ -130,6 +133,30 @@ def test_roles_see_their_pages_alone(tmp_path: Path, role: Any) -> None:
             form = {"form": await form_token(client, f"{address}task"), "do": "end", "name": "x"}
             async with client.post(f"{address}people", data=form) as reply:
                 assert reply.status == (200 if role == "owner" else 403)
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("role", ["annotator", "reviewer"])
+def test_the_pages_of_a_project_keep_to_their_roles(tmp_path: Path, role: Any) -> None:
+    """Results, people and the export are the owner's; so are the plain data of their pages."""
+    site = made_site(tmp_path, is_open=False)
+    token = site.database.add_person("ann", role)
+    pages = [one for one in PAGES if not one.tasks or "support" in one.tasks]
+    closed = {one.path for one in pages if role not in one.roles}
+    assert {"/people", "/quality"} <= closed
+
+    async def ask() -> None:
+        async with running(make_app(site)) as address, browser() as client:
+            await sign_in(client, address, token)
+            for path in [*closed, *(f"{one}.json" for one in closed), "/export.jsonl"]:
+                async with client.get(f"{address.rstrip('/')}{path}") as reply:
+                    assert reply.status == 403, path
+            async with client.get(address) as reply:
+                text = await reply.text()
+            assert reply.status == 200
+            for path in closed:
+                assert f'href="{path}"' not in text
 
     asyncio.run(ask())
 
@@ -431,6 +458,37 @@ def test_names_of_this_machine_and_of_a_proxy(tmp_path: Path) -> None:
                 async with client.post(f"{address}session", json=sent, headers=headers) as reply:
                     assert reply.status == status
                     assert ("Secure" in reply.headers.get("Set-Cookie", "")) == secure
+
+    asyncio.run(ask())
+
+
+def test_bytes_that_are_no_text_are_no_token(tmp_path: Path) -> None:
+    """Neither as a cookie nor in a form nor as a key of an address."""
+    site = made_site(tmp_path, is_open=False)
+    site.database.add_person("ann", "annotator")
+
+    async def ask() -> None:
+        async with asked(site) as (address, client):
+            for value in ("\udcff", "\udcff\udcfe", 5000 * "x", '"', "%00"):
+                headers = {"Cookie": f"{cookie_name(site)}={value}"}
+                async with client.get(f"{address}task", headers=headers) as reply:
+                    assert reply.status == 401
+            for form in (b"form=%ff&token=%ff", b"form[]=1", b"%00=%00", b"\xff"):
+                plain = {"Content-Type": "application/x-www-form-urlencoded"}
+                async with client.post(f"{address}session", data=form, headers=plain) as reply:
+                    assert reply.status in (400, 403)
+            for kind in ("application/x-www-form-urlencoded; charset=x", "multipart/form-data"):
+                headers = {"Content-Type": kind}
+                async with client.post(f"{address}session", data=b"a", headers=headers) as reply:
+                    assert reply.status in (400, 403)
+            for key in ("%FF", "%ED%A0%80", "%00"):
+                async with client.get(f"{address}?key={key}") as reply:
+                    assert reply.status == 401
+            for body in (b"[]", b'{"token": null}', b'{"token": ["x"]}', b"\xff", b"{}"):
+                given = {"Content-Type": "application/json"}
+                async with client.post(f"{address}session", data=body, headers=given) as reply:
+                    assert reply.status in (400, 403)
+                    assert "error" in await reply.json()
 
     asyncio.run(ask())
 

@@ -12,6 +12,7 @@ import pytest
 from tests.fakes.labelled_project import made_site
 from tests.fakes.served_project import served_site
 
+from ragstone.annotation.events import Event
 from ragstone.annotation.people import PersonRole
 
 NAMES: Final[dict[str, PersonRole]] = {
@@ -95,9 +96,22 @@ def test_a_person_is_added_signs_in_and_out(tmp_path: Path, browser: Any, page: 
         context.close()
 
 
+def test_an_item_withdrawn_while_it_is_open(tmp_path: Path, page: Any) -> None:
+    """The page says why its label does not count, and shows another item."""
+    with made_site(tmp_path, 3) as (site, _), served_site(site) as to:
+        page.goto(to)
+        first = page.locator(".query-text").first.text_content()
+        item_id = f"q{first.split()[3]}"
+        site.database.append("owner", [Event("w", "withdraw", item_id, value="It is twice here.")])
+        page.keyboard.press("1")
+        expect(page.locator("body")).to_contain_text("was withdrawn")
+        expect(page.locator(".query-text").first).not_to_have_text(first)
+        assert list(site.database.labels()) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessible_at_both_sizes(tmp_path: Path, page: Any, scheme: str) -> None:
-    """Axe finds nothing; nothing is wider than the screen; nothing fixed covers a third of it."""
+    """Axe finds nothing, and nothing is wider than the screen."""
     axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
     with made_site(tmp_path, 2) as (site, give), served_site(site) as to:
         base = to.partition("?")[0]

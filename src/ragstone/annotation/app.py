@@ -251,7 +251,10 @@ class _Server:
 
     async def _form(self, request: web.Request, secret: str) -> dict[str, str]:
         """Return the values of a form that carries the token of a secret."""
-        form = await request.post()
+        try:
+            form = await request.post()
+        except (ValueError, LookupError) as error:
+            raise PageError(400, StateText("The form is malformed.")) from error
         values = {name: value for name, value in form.items() if isinstance(value, str)}
         if not same_token(values.pop("form", ""), form_token(secret)):
             said = "The form is of another session, or of an earlier start of the server."

@@ -7,3 +7,4 @@
     history.replaceState(null, "", `${location.pathname}${values.size ? `?${values}` : ""}${location.hash}`);
   }
 }
+document.querySelector(".tasks [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
