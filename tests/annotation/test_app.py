@@ -31,6 +31,7 @@ def test_the_printed_address_opens_a_session_without_a_redirect(tmp_path: Path) 
                 assert reply.headers["Referrer-Policy"] == "strict-origin"
             assert "The page Task" in text
             assert site.key not in text
+            assert 'href="/task.json"' in text
             assert cookie.startswith(cookie_name(site))
             assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
             assert "Secure" not in cookie

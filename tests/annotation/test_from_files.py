@@ -68,9 +68,9 @@ def test_a_table_and_flat_answers_are_items(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("query,context\nWhen?,At six.\nWhere?,Pier 1\n")
     items = read_file(tmp_path / "t.csv").items
     assert [(one.item_id, one.passages[0].text) for one in items] == [
-        ("1", "At six."),
-        ("2", "Pier 1"),
-    ] or [one.item_id for one in items] == ["2", "3"]
+        ("2", "At six."),
+        ("3", "Pier 1"),
+    ]
 
     flat = {"item_id": "i", "query_id": "q1", "query": "When?", "system": "a", "answer": "At six."}
     (item,) = read(tmp_path, flat).items

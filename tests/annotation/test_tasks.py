@@ -36,7 +36,7 @@ def test_names_and_files(tmp_path: Path) -> None:
     """A scheme is one of those that come with Ragstone, or a file."""
     for one in (*OWN.values(), *FURTHER):
         assert scheme_of("labels", one.name, tmp_path) == one
-    with pytest.raises(ConfigError, match="did you mean 'fanc'.*relevance"):
+    with pytest.raises(ConfigError, match=r"did you mean 'fanc'.*relevance.*\.yaml"):
         scheme_of("ratings", "fanx", tmp_path)
     (tmp_path / "my.yaml").write_text("name: mood\nquestions: [{name: mood, option: []}]\n")
     with pytest.raises(ConfigError, match=r"questions\.0\.option: unknown key.*options"):

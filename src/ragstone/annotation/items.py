@@ -147,7 +147,10 @@ def _answers(row: Row) -> tuple[ShownAnswer, ...]:
     if listed:
         with within("answers"):
             rows = [Row.of(one) for one in listed]
-            return tuple(replace(_answer(one), inclusion=_inclusion(one)) for one in rows)
+            found = [replace(_answer(one), inclusion=_inclusion(one)) for one in rows]
+            if len({one.part for one in found}) < len(found):
+                raise FieldError("two answers have the same 'system' and 'setting'; keep one")
+            return tuple(found)
     return (_answer(row),) if "system" in row or "answer" in row else ()
 
 

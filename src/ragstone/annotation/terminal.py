@@ -6,7 +6,7 @@ loses nothing: the next start goes on with the first question that is open.
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation import terminal_keys
 from ragstone.annotation.assignment import next_items
+from ragstone.annotation.blind import SIDES, Blind
 from ragstone.annotation.done import is_done
 from ragstone.annotation.events import Event
 from ragstone.annotation.items import AnnotationItem, ShownAnswer, base_id
@@ -27,7 +28,6 @@ from ragstone.errors import ConfigError
 if TYPE_CHECKING:
     from ragstone.annotation.site import Site
 
-_SIDES: Final = ("a", "b")
 _RULE: Final = "-"
 
 
@@ -115,23 +115,24 @@ class TerminalPage:
         self._say(item_text(item, drawn, parts, self.site.project.scheme, self.width))
 
     def _drawn(self, item_id: str, item: AnnotationItem) -> list[ShownAnswer]:
-        """Return the answers in this person's order."""
-
-        def mark(answer: ShownAnswer) -> str:
-            seed = self.site.project.settings.seed
-            written = f"{seed}\0{self.person}\0{item_id}\0{answer.part}"
-            return hashlib.sha256(written.encode()).hexdigest()
-
-        return sorted(item.answers, key=mark)
+        """Return the answers in this person's order, which is that of the pages."""
+        blind = Blind(self.site.project, self.person, item_id)
+        return [answer for _, answer in blind.drawn(item)]
 
     def _questions(
         self, item_id: str, item: AnnotationItem, drawn: Sequence[ShownAnswer]
     ) -> Iterator[_Asked]:
-        """Yield the open questions; those about statements after the statements are written."""
-        for question in self.site.project.scheme.questions:
-            for part, about in self._parts(question, item_id, item, drawn):
-                if self._given(item_id, question.name, part) is None:
-                    yield _Asked(question, part, about)
+        """Yield the open questions part by part; those about statements after these are written."""
+        questions = self.site.project.scheme.questions
+        for group in (True, False):
+            found: dict[str, list[_Asked]] = {}
+            for question in questions:
+                if (question.kind == "parts") == group:
+                    for part, about in self._parts(question, item_id, item, drawn):
+                        found.setdefault(part, []).append(_Asked(question, part, about))
+            for asked in itertools.chain.from_iterable(found.values()):
+                if self._given(item_id, asked.question.name, asked.part) is None:
+                    yield asked
 
     def _parts(
         self,
@@ -187,10 +188,10 @@ class TerminalPage:
     ) -> dict[str, tuple[Any, str]]:
         """Return key -> value and text; the sides of a pair are in this person's order."""
         values = [one.value for one in question.options]
-        if question.of == "pair" and len(item.answers) == len(_SIDES):
+        if question.of == "pair" and len(item.answers) == len(SIDES):
             first = self._drawn(item_id, item)[0] == item.answers[0]
-            sides = iter(_SIDES if first else reversed(_SIDES))
-            values = [next(sides) if one in _SIDES else one for one in values]
+            sides = iter(SIDES if first else reversed(SIDES))
+            values = [next(sides) if one in SIDES else one for one in values]
         return {
             key: (value, f"{one.shown}  {one.words}".rstrip())
             for key, value, one in zip(OPTION_KEYS, values, question.options, strict=False)

@@ -106,6 +106,8 @@ class Work:
                 case "withdraw":
                     self._withdraw()
                 case _:
+                    if event.item_id in self.withdrawn:
+                        self._withdraw()  # an undo takes it back
                     touched[event.item_id, kept.person] = None
                     if event.kind == "undo" and event.item_id in self.withdrawn:
                         self._withdraw()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.annotate_agreement import agreement_command
+from ragstone.cli.annotate_backup import backup_command
+from ragstone.cli.annotate_check import check_command
 from ragstone.cli.annotate_export import add_command, export_command, import_command
 from ragstone.cli.annotate_make import making_options, open_or_make
 from ragstone.cli.annotate_people import people_group
@@ -18,6 +20,7 @@ from ragstone.cli.annotate_project import (
     open_project,
     project_options,
 )
+from ragstone.cli.annotate_restore import restore_command
 from ragstone.cli.annotate_terminal import run_terminal
 from ragstone.cli.options import json_option, wants_json
 from ragstone.errors import ConfigError
@@ -55,7 +58,10 @@ def command() -> None:
     """
 
 
-for _one in (people_group, agreement_command, export_command, import_command, add_command):
+for _one in (
+    *(people_group, export_command, import_command, add_command),
+    *(backup_command, restore_command, check_command, agreement_command),
+):
     command.add_command(_one)
 
 
@@ -119,7 +125,10 @@ def serve_command(
     site = Site(project, found, name=name, is_open=is_open, active=active)
     made.keep_in(site.database)
     if terminal:
-        run_terminal(site)
+        try:
+            run_terminal(site)
+        finally:
+            site.database.close()
         return
     _check_people(site, folder, host, proxies)
     names = [_checked_host(one) for one in proxies]

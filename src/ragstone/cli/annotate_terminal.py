@@ -35,4 +35,8 @@ def run_terminal(site: Site) -> None:
         )
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     keys = keys_of(sys.stdin, sys.stdout)
-    TerminalPage(site, site.name, keys, lambda text: click.echo(text, nl=False), width).run()
+    page = TerminalPage(site, site.name, keys, lambda text: click.echo(text, nl=False), width)
+    try:
+        page.run()
+    finally:
+        keys.close()

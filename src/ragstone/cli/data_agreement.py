@@ -37,8 +37,8 @@ def agreement_command(
     several, such as `ragstone annotate export` writes. Each annotator and each model is compared
     with the majority of the other annotators by Fleiss' kappa (Know Your RAG, section 4). Items
     without a majority are left out. If items have several labels, each label is compared
-    separately, as yes or no. With a single SOURCE, the models are compared with its labels; it may also be a data set
-    whose queries have the label --field.
+    separately, as yes or no. With a single SOURCE, the models are compared with its labels; it may
+    also be a data set whose queries have the label --field.
 
     \b
     Examples:

@@ -75,6 +75,13 @@
     button("accept").hidden = !(now && $(".model", now));
     $("[data-do=marks]", desk)?.setAttribute("aria-pressed", String(marks));
     document.body.classList.toggle("plain", !marks);
+    const refused = events("refused").filter(({ event }) => event.kind !== "open").map(({ event, reason }) => {
+      const line = document.createElement("li");
+      line.textContent = `The ${event.kind} of ${event.item_id} was refused: ${reason}.${event.value == null ? "" : ` It was: ${typeof event.value === "string" ? event.value : json(event.value)}`}`;
+      return line;
+    });
+    $("[data-refused]", desk).replaceChildren(...refused);
+    $("[data-refused]", desk).parentElement.hidden = !refused.length;
     $("[data-agree]", desk).textContent = agreed;
     $("[data-agree]", desk).hidden = !agreed;
     const recent = stored.filter((time) => performance.now() - time < 60_000), done = Math.min(before + finishedHere.size, total), left = total - done;
@@ -129,7 +136,8 @@
     fill();
   };
   const visit = async (item) => {
-    try { await flush(); show(seen.get(item) ?? await load({ item })); }
+    if (seen.has(item)) { show(seen.get(item)); return; }
+    try { await flush(); show(await load({ item })); }
     catch { tell("The item cannot be loaded now: the server does not answer."); }
   };
   const next = async () => {
@@ -247,14 +255,18 @@
     comment: () => dialog("comment").showModal(),
     keys: () => $(".keys[aria-labelledby=keys-title]").showModal(),
     marks: () => { marks = !marks; keep(localStorage, "marks", marks); send({ kind: "open", item_id: here(), value: { marks } }); draw(); },
+    question: () => { const list = units(); now = list[(list.indexOf(now) + 1) % list.length]; draw(); now?.scrollIntoView({ block: "nearest" }); },
+    forget: () => { ragstoneAnnotate.forget(); draw(); },
     edit: () => { const one = [now, ...units()].find((unit) => unit && text(unit)); if (one) text(one).focus(); },
   };
   dialog("skip").addEventListener("submit", ({ submitter }) => {
+    dialog("skip").close();
     const reason = submitter.value || $("#skip-text").value.trim();
     const ids = submitter.value === "no" || !reason ? null : send({ kind: "skip", item_id: here(), value: reason, seconds: seconds() });
     if (ids) { $("#skip-text").value = ""; finished([[ids[0], "", "", ""]]); next(); }
   });
   dialog("comment").addEventListener("submit", ({ submitter }) => {
+    dialog("comment").close();
     const words = $("#comment-text").value.trim();
     if (submitter.value === "no" || !words || !send({ kind: "comment", item_id: here(), value: words, seconds: seconds() })) return;
     $("#comment-text").value = "";
@@ -270,7 +282,7 @@
   document.addEventListener("focusin", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit && unit !== now) { now = unit; draw(); } });
   document.addEventListener("input", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit) { unit.dataset.seconds = seconds(); keepDraft(); } });
   document.addEventListener("visibilitychange", () => { if (document.hidden) spent += performance.now() - since; since = performance.now(); });
-  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", arrowleft: "back", arrowright: "forward" };
+  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", n: "question", arrowleft: "back", arrowright: "forward" };
   document.addEventListener("keydown", (event) => {
     const open = $("dialog[open]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -291,19 +303,22 @@
   });
 
   document.addEventListener("annotate:saved", () => { if (stuck) next(); agree(); });
-  document.addEventListener("annotate:refused", ({ detail: { event, reason } }) => {
-    const list = $("[data-refused]", desk), line = document.createElement("li");
-    line.textContent = `${event.kind} of ${event.item_id} was refused: ${reason}${event.value === null ? "" : ` You gave: ${typeof event.value === "string" ? event.value : json(event.value)}`}`;
-    if (event.kind !== "open") { list.append(line); list.hidden = false; }
+  document.addEventListener("annotate:refused", ({ detail: { event } }) => {
+    draw();
     queue = queue.filter((one) => one.dataset.item !== event.item_id);
+  });
+  const leave = (words) => { entry().done = true; next().then(() => tell(words)); };
+  document.addEventListener("annotate:withdrawn", ({ detail }) => {
+    queue = queue.filter((one) => !Object.hasOwn(detail, one.dataset.item));
+    const reason = detail[here().replace(/#again$/, "")];
+    if (here() && reason !== undefined && !entry().done) leave(`The owner withdrew the item before: ${reason || "no reason is given"}.`);
   });
   addEventListener("storage", ({ key, newValue }) => {
     if (key !== `${prefix}stored` || !newValue) return;
     const [item] = JSON.parse(newValue);
     queue = queue.filter((one) => one.dataset.item !== item);
     if (item !== here() || entry().done) return;
-    entry().done = true;
-    next().then(() => tell("You labelled the item before in another tab."));
+    leave("You labelled the item before in another tab.");
   });
   show(desk);
 }
