@@ -225,24 +225,24 @@ def main() -> int:
     parser.add_argument("--databases", default="sqlite,postgresql")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    names, found = given.databases.split(","), []
+    names, found = given.databases.split(","), dict[str, Outcome]()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         rounds: list[tuple[str, Postgres | None, bool]] = []
         if "sqlite" in names:
-            rounds.append(("kills_sqlite", None, False))
+            rounds.append(("sqlite", None, False))
         if "postgresql" in names:
             server = stack.enter_context(postgres(folder / "postgres"))
-            rounds += [("kills_server", server, False), ("kills_postgres", server, True)]
+            rounds += [("postgresql", server, False), ("postmaster", server, True)]
         for title, database, is_killed in rounds:
             one = killed_round(
                 folder / title, given.events, given.kills, database, database=is_killed
             )
-            found.append(one)
+            found[title] = one
             print(json.dumps(asdict(one)), flush=True)
     if given.json:
-        given.json.write_text(json.dumps([asdict(one) for one in found]))
-    return int(any(one.lost or one.double or one.faults for one in found))
+        given.json.write_text(json.dumps({title: asdict(one) for title, one in found.items()}))
+    return int(any(one.lost or one.double or one.faults for one in found.values()))
 
 
 if __name__ == "__main__":

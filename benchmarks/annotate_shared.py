@@ -98,6 +98,12 @@ class ServerProcess:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
+    def cpu_seconds(self) -> float:
+        """Return the processor time that the server used."""
+        assert self.process is not None
+        used = psutil.Process(self.process.pid).cpu_times()
+        return float(used.user + used.system)
+
 
 class Postgres:
     """A PostgreSQL on a socket of its own, which can be killed and started again."""

@@ -1,4 +1,4 @@
-"""What follows from the events is the same, derived as they arrive or from all of them anew."""
+"""What follows from the events is the same, derived as they arrive or from all of them again."""
 
 from __future__ import annotations
 

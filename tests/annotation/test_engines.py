@@ -86,7 +86,9 @@ def test_a_file_that_is_no_database_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "annotation.db"
     path.write_bytes(b"these are notes, no database\n" * 100)
     before = path.read_bytes()
-    with pytest.raises(StoreUnavailable, match=r"annotation\.db is no SQLite database") as caught:
+    with pytest.raises(
+        StoreUnavailable, match=r"annotation\.db is not an SQLite database"
+    ) as caught:
         Database.open(f"sqlite:///{path}", "ferry")
     assert caught.value.path == path
     assert path.read_bytes() == before

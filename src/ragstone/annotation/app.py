@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
-from ragstone.annotation.blind import named_event
+from ragstone.annotation.blind import hidden_labels, named_event
 from ragstone.annotation.events import read_events
 from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
@@ -212,6 +212,7 @@ class _Server:
         answer = await self._in_thread(
             lambda: events_answer(self.site.database, person.name, given, receipts)
         )
+        answer["current"] = hidden_labels(self.site.project, person.name, answer["current"])
         return json_response(json_bytes(answer))
 
     async def export(self, request: web.Request) -> web.Response:
@@ -250,7 +251,10 @@ class _Server:
 
     async def _form(self, request: web.Request, secret: str) -> dict[str, str]:
         """Return the values of a form that carries the token of a secret."""
-        form = await request.post()
+        try:
+            form = await request.post()
+        except (ValueError, LookupError) as error:
+            raise PageError(400, StateText("The form is malformed.")) from error
         values = {name: value for name, value in form.items() if isinstance(value, str)}
         if not same_token(values.pop("form", ""), form_token(secret)):
             said = "The form is of another session, or of an earlier start of the server."

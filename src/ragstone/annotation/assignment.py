@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragstone.annotation.active import draw_round
 from ragstone.statistics.proportions import Proportion, proportion
+from ragstone.web import limits
 
 if TYPE_CHECKING:
     from ragstone.annotation.site import Site
@@ -33,6 +34,8 @@ class PersonStanding:
     finished: int
     """Items, without qualification items and repeats."""
     skipped: int
+    left: int
+    """Items that the person may still get, with qualification items and repeats."""
     qualification: Proportion | None
     """Share of the known labels that the person has right; None if no rule asks for it."""
     said: str = ""
@@ -40,17 +43,26 @@ class PersonStanding:
 
 
 def next_items(site: Site, person: str, count: int) -> list[str]:
-    """Return the ids of the next items of a person, and note that they are open at this person.
+    """Return the ids of the next items of a person.
 
-    An id may be that of a repeat: `base_id` returns the item's own.
+    The first ones are noted as open at this person, so that others do not get them. An id may be
+    that of a repeat: `base_id` returns the item's own.
     """
     work = site.work
     with work.lock:
         work.refresh()
         found = list(islice(_offered(site, person), count))
-        for item_id in found:
+        for item_id in found[: limits.CLAIMED_ITEMS]:
             work.claim(item_id, person)
         return found
+
+
+def items_left(site: Site, person: str) -> int:
+    """Return the number of items that a person could get now; none is noted as open."""
+    work = site.work
+    with work.lock:
+        work.refresh()
+        return sum(1 for _ in _offered(site, person))
 
 
 def standing(site: Site, person: str) -> PersonStanding:
@@ -61,7 +73,11 @@ def standing(site: Site, person: str) -> PersonStanding:
         mine, share = work.of(person), _qualification(site, person)
         state = _state(site, person)
         skipped = sum(one == "skipped" for one in mine.states.values())
-        return PersonStanding(state, mine.finished, skipped, share, _said(site, state, share))
+        again = [one for due in (True, False) for one in work.open_repeats(person, due=due)]
+        left = 0 if state == "failed" else work.left(person) + len(again)
+        left += len(work.open_known(person))
+        said = _said(site, state, share)
+        return PersonStanding(state, mine.finished, skipped, left, share, said)
 
 
 def _offered(site: Site, person: str) -> Iterator[str]:
@@ -109,7 +125,7 @@ def _state(site: Site, person: str) -> StandingState:
             return "failed"
     if next(_offered(site, person), None) is not None:
         return "open"
-    return "waiting" if work.is_left(person) else "finished"
+    return "waiting" if work.left(person) else "finished"
 
 
 def _said(site: Site, state: StandingState, share: Proportion | None) -> str:

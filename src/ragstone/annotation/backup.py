@@ -95,7 +95,7 @@ def read_backup(path: Path) -> Backup:
 
     Raises:
         NewerFile: a newer Ragstone wrote it.
-        StoreError: it is no backup, or is damaged or cut off.
+        StoreError: it is not a backup, or is damaged or cut off.
     """
     digest, counts = hashlib.sha256(), dict.fromkeys(_TABLES, 0)
     head: dict[str, Any] = {}
@@ -196,12 +196,12 @@ def _lines(path: Path) -> Iterator[tuple[bytes, str, dict[str, Any]]]:
     except EOFError as error:
         raise _damaged(path, "is cut off") from error
     except (OSError, zlib.error, ValueError, TypeError, AttributeError) as error:
-        raise _damaged(path, "is no backup of ragstone annotate, or is damaged") from error
+        raise _damaged(path, "is not a backup of ragstone annotate, or is damaged") from error
 
 
 def _checked_head(path: Path, head: dict[str, Any]) -> dict[str, Any]:
     if head.get("kind") != _KIND:
-        raise _damaged(path, "is no backup of ragstone annotate")
+        raise _damaged(path, "is not a backup of ragstone annotate")
     if head["format"] > FORMAT or head["version"] > VERSION:
         raise NewerFile(
             f"{path} is a backup by a newer Ragstone: update this one with pip install -U ragstone",

@@ -9,7 +9,8 @@ after a reload, and another one for each person and item.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _MARK: Final = "~"
 _DIGITS: Final = 16
+_TOKEN: Final = re.compile(rf"{_MARK}[0-9a-f]{{{_DIGITS}}}")
 SIDES: Final = ("a", "b")
 """The labels of a pair: its first and its second answer in the file, whatever side it was on."""
 
@@ -30,7 +32,7 @@ def token_of(seed: int, person: str, item_id: str, part: str) -> str:
     """Return what a browser gets in place of a part.
 
     >>> token_of(0, "ann", "q1", "bm25")
-    '~f5b7c57fa2a6dc24'
+    '~d7f2e1f3296eb1e2'
     """
     written = "\0".join((str(seed), person, item_id, part))
     return _MARK + hashlib.sha256(written.encode()).hexdigest()[:_DIGITS]
@@ -61,7 +63,7 @@ class Blind:
         return sorted((self.tokens[one.part], one) for one in item.answers)
 
     def hidden(self, value: Any) -> Any:
-        """Return the label of a pair for the browser: the token of an answer in place of `a` and `b`."""
+        """Return the label of a pair for the browser: a token in place of `a` and `b`."""
         pair = dict(zip(SIDES, self._pair, strict=False))
         return self.tokens[pair[value]] if value in SIDES and value in pair else value
 
@@ -71,7 +73,7 @@ class Blind:
         Raises `FieldError` if a token is of no answer of the item.
         """
         part, value = event.part, event.value
-        if part.startswith(_MARK):
+        if _TOKEN.fullmatch(part):
             part = self._part(part, event.item_id)
         if event.kind == "label" and isinstance(value, str) and value in self.parts:
             value = SIDES[self._pair.index(self.parts[value])]
@@ -79,8 +81,34 @@ class Blind:
 
     def _part(self, token: str, item_id: str) -> str:
         if token not in self.parts:
-            raise FieldError(f"{token} is no answer of the item {item_id}; reload the page")
+            raise FieldError(f"{token} is not an answer of the item {item_id}; reload the page")
         return self.parts[token]
+
+
+def hidden_labels(
+    project: Project, person: str, current: Mapping[str, Sequence[dict[str, Any]]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return item id -> labels as a browser gets them: with tokens in place of systems."""
+    found = {}
+    for item_id, labels in current.items():
+        blind = Blind(project, person, item_id)
+        found[item_id] = [
+            {
+                **one,
+                "part": blind.tokens.get(one["part"], one["part"]),
+                "value": blind.hidden(one["value"])
+                if is_pair(project, one["field"])
+                else one["value"],
+            }
+            for one in labels
+        ]
+    return found
+
+
+def is_pair(project: Project, field: str) -> bool:
+    """Whether a question is about a pair of answers."""
+    question = project.scheme.question(field)
+    return question is not None and question.of == "pair"
 
 
 def named_event(project: Project, person: str, event: Event) -> Event:

@@ -80,15 +80,14 @@ def disagreements(
     Labels of a scale disagree if they differ by `threshold` points or more; the two ends of a
     shorter scale disagree as well. Other labels disagree if they differ.
     """
-    by_place = _given(project, database, known=False)
-    final, found = _final(project, by_place), []
-    for place, given in by_place.items():
+    found = []
+    for place, given in _given(project, database, known=False).items():
         question = project.scheme.question(place[1])
-        if question is not None and _of_own_parts(project, question):
-            continue
         people = [one for one in given if not one.field.startswith(ADJUDICATED)]
-        if question is not None and (size := _size(question, people, threshold)):
-            found.append(Dispute(*place, tuple(people), size, final[place]))
+        if question is None or _of_own_parts(project, question) or _is_equal(people):
+            continue
+        if size := _size(question, people, threshold):
+            found.append(Dispute(*place, tuple(people), size, final_label(question, given)))
     return sorted(found, key=lambda one: -one.size)
 
 
@@ -178,6 +177,10 @@ def final_label(question: Question | None, given: Iterable[GivenLabel]) -> Final
         return FinalLabel(None, "unresolved", len(people))
     value = next(one.value for one in people if texts[one.person] == most)
     return FinalLabel(value, "majority", len(people))
+
+
+def _is_equal(people: Sequence[GivenLabel]) -> bool:
+    return all(one.value == people[0].value for one in people)
 
 
 def _size(question: Question, people: Sequence[GivenLabel], threshold: float) -> float:

@@ -16,9 +16,10 @@ import orjson
 
 from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
+from ragstone.annotation.draws import with_draws
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
-from ragstone.annotation.schemes import Rated
+from ragstone.annotation.schemes import Rated, Scheme
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.data.taxonomy import SEPARATOR
 
@@ -66,7 +67,8 @@ def rating_rows(
     project: Project, database: Database, choice: ExportChoice
 ) -> Iterator[dict[str, Any]]:
     """Yield the labels of a project as rows of the ratings form; see `export_lines`."""
-    exporter = _Exporter(project, choice, withdrawn_items(database))
+    items = with_draws(project.items, database)
+    exporter = _Exporter(items, project.scheme, project.task, choice, withdrawn_items(database))
     labels = [one for one in database.labels() if exporter.counts(one)]
     named = {} if choice.names else numbered_people(database, {one.person for one in labels})
     given = [exporter.renamed(one, named) for one in labels]
@@ -74,14 +76,16 @@ def rating_rows(
         yield from exporter.rows(label)
 
 
-def rating_places(project: Project) -> Iterator[tuple[dict[str, Any], GivenLabel]]:
-    """Yield what of a project can be rated: the fields of a rating, and a label without a value.
+def rating_places(
+    items: Mapping[str, AnnotationItem], scheme: Scheme
+) -> Iterator[tuple[dict[str, Any], GivenLabel]]:
+    """Yield what of some items can be rated: the fields of a rating, and a label without a value.
 
     Parts that people wrote themselves are left out.
     """
-    exporter = _Exporter(project, ExportChoice(), set())
-    for item in project.items.values():
-        for question in project.scheme.questions:
+    exporter = _Exporter(items, scheme, "", ExportChoice(), set())
+    for item in items.values():
+        for question in scheme.questions:
             for part in _parts(item, question.of):
                 label = GivenLabel(item.item_id, "", question.name, part, None)
                 about = exporter.about(item, label)
@@ -116,7 +120,9 @@ def numbered_people(database: Database, people: Iterable[str]) -> dict[str, str]
 
 @dataclass
 class _Exporter:
-    project: Project
+    items: Mapping[str, AnnotationItem]
+    scheme: Scheme
+    task: str
     choice: ExportChoice
     withdrawn: set[str]
     own_parts: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -124,21 +130,21 @@ class _Exporter:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        return {item_id: place for place, item_id in enumerate(self.project.items)}
+        return {item_id: place for place, item_id in enumerate(self.items)}
 
     @cached_property
     def questions(self) -> dict[str, int]:
-        return {one.name: place for place, one in enumerate(self.project.scheme.questions)}
+        return {one.name: place for place, one in enumerate(self.scheme.questions)}
 
     @cached_property
     def targets(self) -> Counter[tuple[str, str]]:
         """How many items say the same of themselves in the form of ratings."""
-        return Counter(map(self._target, self.project.items.values()))
+        return Counter(map(self._target, self.items.values()))
 
     def counts(self, label: GivenLabel) -> bool:
         """Return whether a label is part of the export; what raters wrote is kept."""
-        item = self.project.items.get(base_id(label.item_id))
-        is_turn = self.project.task == "conversation" and label.field in _TURN
+        item = self.items.get(base_id(label.item_id))
+        is_turn = self.task == "conversation" and label.field in _TURN
         if item is None or item.item_id in self.withdrawn:
             return False
         if not is_turn and label.field not in self.questions:
@@ -151,7 +157,7 @@ class _Exporter:
         """Return a label with the rater's name in the export; own parts are kept."""
         again = " (again)" if label.item_id.endswith(AGAIN) else ""
         person = named.get(label.person, label.person) + again
-        question = self.project.scheme.question(label.field)
+        question = self.scheme.question(label.field)
         if question is not None and question.kind == "parts" and isinstance(label.value, list):
             texts = [str(one) for one in label.value]
             self.own_parts[base_id(label.item_id), person] = texts
@@ -160,7 +166,7 @@ class _Exporter:
 
     def further(self) -> Iterator[GivenLabel]:
         """Yield the labels of models and the known ones, if they are wanted."""
-        for item in self.project.items.values():
+        for item in self.items.values():
             for rater, kind, labels in (
                 (MODEL, "suggestions", item.suggested), (KNOWN, "known", item.known)
             ):  # fmt: skip
@@ -183,8 +189,8 @@ class _Exporter:
 
     def rows(self, label: GivenLabel) -> Iterator[dict[str, Any]]:
         """Yield the ratings of a label: one, or one per part that the rater wrote."""
-        item = self.project.items[label.item_id]
-        question = self.project.scheme.question(label.field)
+        item = self.items[label.item_id]
+        question = self.scheme.question(label.field)
         if question is not None and question.kind == "parts":
             for text in dict.fromkeys(self.own_parts.get((label.item_id, label.person), ())):
                 if text:
@@ -196,7 +202,7 @@ class _Exporter:
 
     def about(self, item: AnnotationItem, label: GivenLabel) -> dict[str, Any]:
         """Return the fields that say what of an item is rated."""
-        question = self.project.scheme.question(label.field)
+        question = self.scheme.question(label.field)
         kind = question.of if question is not None else "turn"
         match kind:
             case "answer":
@@ -224,7 +230,7 @@ class _Exporter:
     def _one_of(self, item: AnnotationItem) -> dict[str, Any]:
         if len(item.answers) == 1:
             return _answer_of(item)
-        per_passage = self.project.scheme.each == "passage" and len(item.passages) == 1
+        per_passage = self.scheme.each == "passage" and len(item.passages) == 1
         return {"passage_id": item.passages[0].passage_id} if per_passage else {}
 
     def _target(self, item: AnnotationItem) -> tuple[str, str]:

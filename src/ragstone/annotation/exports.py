@@ -66,8 +66,8 @@ def write_export(export: Export, form: str) -> list[Path]:
         DatasetError: a file exists already.
     """
     if form not in WRITERS:
-        problem = f"there is no form {form!r}{did_you_mean(form, WRITERS)}; one of: "
-        raise ConfigError(problem + ", ".join(WRITERS), key="as", value=form)
+        problem = f"there is no form {form!r}{did_you_mean(form, WRITERS)}"
+        raise ConfigError(problem, key="as", value=form)
     return WRITERS[form](export)
 
 
@@ -139,7 +139,11 @@ def _metrics(project: Project) -> Iterator[dict[str, Any]]:
             "author": "human",
             "type": kind,
             "aggregator": "average" if scale else "majority",
-            "values": [{"value": o.value, "display_value": o.shown} for o in one.options],
+            "values": [
+                {"value": o.value, "display_value": o.shown}
+                | ({"numeric_value": o.value} if scale else {})
+                for o in one.options
+            ],
             **scale,
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from ragstone.annotation.items import AnnotationItem
@@ -121,7 +121,7 @@ def nugget_item(query: Query, passages: tuple[Passage, ...] = ()) -> AnnotationI
     listed = [query.labels.get(name, ()) for name in NUGGET_LABELS.values()]
     texts = [text for one in listed for text in (one if isinstance(one, tuple) else (str(one),))]
     kept = {name: v for name, v in query.labels.items() if name not in NUGGET_LABELS.values()}
-    bare = Query(query.query_id, query.text, query.gold_answers, query.history, labels=kept)
+    bare = replace(query, labels=kept)
     return AnnotationItem(query.query_id, bare, passages, parts=tuple(dict.fromkeys(texts)))
 
 

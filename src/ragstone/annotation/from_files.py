@@ -7,7 +7,7 @@ whose texts an experiment or a data set has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -170,5 +170,4 @@ def _found_item(
     if query is None:
         return AnnotationItem(item_id, Query(ids[0], what or check, labels=said), tuple(named))
     shown = tuple(named) or gold_passages(dataset, query.query_id)
-    labelled = Query(query.query_id, query.text, query.gold_answers, query.history, labels=said)
-    return AnnotationItem(item_id, labelled, shown)
+    return AnnotationItem(item_id, replace(query, labels=said), shown)

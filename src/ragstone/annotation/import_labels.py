@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -17,8 +17,9 @@ from ragstone.errors import DatasetError, did_you_mean
 if TYPE_CHECKING:
     from ragstone.annotation.database import Database
     from ragstone.annotation.events import GivenLabel
+    from ragstone.annotation.items import AnnotationItem
     from ragstone.annotation.project import Project
-    from ragstone.annotation.schemes import Question
+    from ragstone.annotation.schemes import Question, Scheme
     from ragstone.data.readers.ratings import HumanRating
 
 _PLACE: Final = ("query_id", "system", "setting", "against", "passage_id", "part")
@@ -42,12 +43,9 @@ def import_ratings(
 
     Raises `DatasetError`, with file and line, for a value that the scheme does not have.
     """
-    places = {_key(row): label for row, label in rating_places(project)}
     found: dict[str, list[Event]] = {}
     others = 0
-    for one in ratings:
-        row = {name: getattr(one.item, name) for name in _PLACE} | {"property": one.property}
-        label = places.get(_key(row))
+    for one, label in placed(project.items, project.scheme, ratings):
         if label is None:
             others += 1
         else:
@@ -64,6 +62,44 @@ def import_ratings(
         database.append(person, events)
     kept = database.count() - before
     return ImportCounts(kept, total - kept, others)
+
+
+def placed(
+    items: Mapping[str, AnnotationItem], scheme: Scheme, ratings: Iterable[HumanRating]
+) -> Iterator[tuple[HumanRating, GivenLabel | None]]:
+    """Yield each rating with the place of its label; None if no item has what is rated."""
+    places = {_key(row): label for row, label in rating_places(items, scheme)}
+    for one in ratings:
+        row = {name: getattr(one.item, name) for name in _PLACE} | {"property": one.property}
+        yield one, places.get(_key(row))
+
+
+def with_suggestions(
+    items: Iterable[AnnotationItem], scheme: Scheme, ratings: Sequence[HumanRating]
+) -> list[AnnotationItem]:
+    """Return items with the ratings of a model as its suggestions.
+
+    Raises `DatasetError` if none of the ratings is of an item, or a value is no option.
+    """
+    by_id = {one.item_id: one for one in items}
+    found: dict[str, dict[str, Any]] = {}
+    for one, label in placed(by_id, scheme, ratings):
+        question = scheme.question(one.property)
+        if label is not None and question is not None:
+            value, held = _value(one, question), found.setdefault(label.item_id, {})
+            if label.part:
+                held.setdefault(label.field, {})[label.part] = value
+            else:
+                held[label.field] = value
+    if not found:
+        raise DatasetError(
+            f"none of the {len(ratings):,} suggestions is of an item; they name a query and its "
+            f"passage or system, and one of: {', '.join(one.name for one in scheme.questions)}"
+        )
+    return [
+        replace(one, suggested={**one.suggested, **found.get(one.item_id, {})})
+        for one in by_id.values()
+    ]
 
 
 def _key(row: dict[str, Any]) -> tuple[str, ...]:

@@ -107,6 +107,7 @@ def item_of(row: Row) -> AnnotationItem:
     query_id = row.take_id("query_id") if "query_id" in row else item_id
     text = row.take_question("query")
     history = tuple(_message(one) for one in row.take_list("history", optional=True))
+    rewrite = row.take_text("rewrite", optional=True)
     gold = tuple(row.take_texts("gold_answers") or ())
     passages = tuple(_passage(one) for one in row.take_list("passages", optional=True))
     answers = _answers(row)
@@ -114,7 +115,7 @@ def item_of(row: Row) -> AnnotationItem:
     suggested, known = (_mapping(row, name) for name in ("suggested", "known"))
     inclusion = _inclusion(row)
     labels = labels_from_json(row.take_labels())
-    query = Query(query_id, text, gold, history, labels=labels)
+    query = Query(query_id, text, gold, history, rewrite, labels)
     return AnnotationItem(item_id, query, passages, answers, parts, suggested, known, inclusion)
 
 
@@ -146,7 +147,10 @@ def _answers(row: Row) -> tuple[ShownAnswer, ...]:
     if listed:
         with within("answers"):
             rows = [Row.of(one) for one in listed]
-            return tuple(replace(_answer(one), inclusion=_inclusion(one)) for one in rows)
+            found = [replace(_answer(one), inclusion=_inclusion(one)) for one in rows]
+            if len({one.part for one in found}) < len(found):
+                raise FieldError("two answers have the same 'system' and 'setting'; keep one")
+            return tuple(found)
     return (_answer(row),) if "system" in row or "answer" in row else ()
 
 
@@ -174,6 +178,7 @@ def item_line(item: AnnotationItem) -> bytes:
         "query_id": query.query_id,
         "query": query.text,
         "history": [{"role": one.role, "text": one.text} for one in query.history],
+        "rewrite": query.rewrite,
         "gold_answers": list(query.gold_answers),
         "passages": [_filled(_passage_row(one)) for one in item.passages],
         "answers": [_filled(_answer_row(one)) for one in item.answers],

@@ -29,11 +29,20 @@ _RESAMPLES: Final = 2000
 """Resamples of an interval: a page of 200 people must not take long."""
 _Place: TypeAlias = tuple[str, str]
 """The item id and the part of a label of one question."""
-_ByPlace: TypeAlias = Mapping[_Place, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAgreement:
+class _Answers:
+    """The labels of a question; repeats keep their own ids."""
+
+    at: dict[_Place, dict[str, Any]]
+    """Place -> person -> label."""
+    of: dict[str, dict[_Place, Any]]
+    """Person -> place -> label."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLabels:
     """The labels of one person compared with other labels of the same items."""
 
     question: str
@@ -57,9 +66,9 @@ class PersonQuality:
     """Items with a time."""
     known: Proportion
     """Share of the known labels of qualification items that are right."""
-    repeats: tuple[QuestionAgreement, ...]
+    repeats: tuple[ComparedLabels, ...]
     """The first and the second label of items that came again, per question."""
-    others: tuple[QuestionAgreement, ...]
+    others: tuple[ComparedLabels, ...]
     """The person's labels and the majority of the others', per question."""
     skips: Mapping[str, str]
     """Skipped item -> reason."""
@@ -81,24 +90,25 @@ def quality(project: Project, database: Database) -> list[PersonQuality]:
         if question.kind in ("choice", "choices")
     ]
     found = [_quality(project, name, given, answers) for name, given in by_person.items()]
-    return sorted((one for one in found if one.labels or one.skips), key=lambda one: one.person)
+    shown = [one for one in found if one.labels or one.known.n or one.skips]
+    return sorted(shown, key=lambda one: one.person)
 
 
 def _answers(
     project: Project, question: Question, by_person: Mapping[str, Iterable[GivenLabel]]
-) -> _ByPlace:
-    """Return (item id, part) -> person -> label of a question.
-
-    Repeats keep their own ids; qualification items are left out.
-    """
-    found: dict[_Place, dict[str, Any]] = {}
+) -> _Answers:
+    """Return the labels of a question; those of qualification items are left out."""
+    found = _Answers({}, {})
     for person, given in by_person.items():
+        mine = found.of.setdefault(person, {})
         for label in given:
             if label.field == question.name and not project.items[base_id(label.item_id)].known:
                 value = (
                     label.value if _is_number(question, label.value) else comparable(label.value)
                 )
-                found.setdefault((label.item_id, label.part), {})[person] = value
+                place = (label.item_id, label.part)
+                mine[place] = value
+                found.at.setdefault(place, {})[person] = value
     return found
 
 
@@ -110,7 +120,7 @@ def _quality(
     project: Project,
     person: str,
     given: list[GivenLabel],
-    answers: Sequence[tuple[Question, _ByPlace]],
+    answers: Sequence[tuple[Question, _Answers]],
 ) -> PersonQuality:
     own = [one for one in given if one.field != SKIPPED and not one.field.startswith(ADJUDICATED)]
     plain = [one for one in own if not _is_special(project, one.item_id)]
@@ -125,7 +135,7 @@ def _quality(
         statistics.median(times.values()) if times else None,
         len(times),
         _known(project, given),
-        tuple(_found(question, _repeated(person, held)) for question, held in answers),
+        tuple(_found(question, _repeated(held.of[person])) for question, held in answers),
         tuple(_found(question, _with_others(person, held)) for question, held in answers),
         {one.item_id: str(one.value) for one in given if one.field == SKIPPED},
         sum(one.seconds is not None and one.seconds < HASTY_SECONDS for one in own),
@@ -146,23 +156,22 @@ def _known(project: Project, given: Iterable[GivenLabel]) -> Proportion:
     return proportion(right, total)
 
 
-def _repeated(person: str, held: _ByPlace) -> list[tuple[Any, Any]]:
+def _repeated(mine: Mapping[_Place, Any]) -> list[tuple[Any, Any]]:
     """Return the first and the second label of each place that a person labelled twice."""
-    found = []
-    for (item_id, part), given in held.items():
-        first = held.get((base_id(item_id), part), {})
-        if item_id.endswith(AGAIN) and person in given and person in first:
-            found.append((first[person], given[person]))
-    return found
+    return [
+        (mine[base_id(item_id), part], again)
+        for (item_id, part), again in mine.items()
+        if item_id.endswith(AGAIN) and (base_id(item_id), part) in mine
+    ]
 
 
-def _with_others(person: str, held: _ByPlace) -> list[tuple[Any, Any]]:
+def _with_others(person: str, answers: _Answers) -> list[tuple[Any, Any]]:
     """Return the label of a person and the majority of the others', per place that has both."""
-    mine = {place: given[person] for place, given in held.items() if person in given}
+    mine = answers.of[person]
     others: dict[str, dict[str, str]] = {}
     values: dict[str, Any] = {}
     for number, place in enumerate(mine):
-        for name, value in held[place].items():
+        for name, value in answers.at[place].items():
             if name != person:
                 values[comparable(value)] = value
                 others.setdefault(name, {})[f"{number}"] = comparable(value)
@@ -171,7 +180,7 @@ def _with_others(person: str, held: _ByPlace) -> list[tuple[Any, Any]]:
     return [(value, values[agreed[f"{n}"]]) for n, value in places if f"{n}" in agreed]
 
 
-def _found(question: Question, pairs: list[tuple[Any, Any]]) -> QuestionAgreement:
+def _found(question: Question, pairs: list[tuple[Any, Any]]) -> ComparedLabels:
     same = proportion(sum(a == b for a, b in pairs), len(pairs))
     scale = all(_is_number(question, value) for pair in pairs for value in pair)
     kappa = cohen_kappa(
@@ -180,4 +189,4 @@ def _found(question: Question, pairs: list[tuple[Any, Any]]) -> QuestionAgreemen
         weights="quadratic" if scale else "none",
         resamples=_RESAMPLES,
     )
-    return QuestionAgreement(question.name, same, kappa)
+    return ComparedLabels(question.name, same, kappa)

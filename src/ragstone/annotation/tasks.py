@@ -50,14 +50,9 @@ def scheme_of(task: TaskName, written: str, folder: Path) -> Scheme:
         return taxonomy_scheme(load_taxonomy(written))
     known = {one.name: one for one in (*OWN.values(), *FURTHER)}
     if written not in known:
-        names = sorted([*known, *own_taxonomies()])
-        near = did_you_mean(written, names)
-        raise ConfigError(
-            f"there is no scheme {written!r}{near}; name a YAML file, or one of: "
-            f"{', '.join(names)}",
-            key="scheme",
-            value=written,
-        )
+        near = did_you_mean(written, sorted([*known, *own_taxonomies()]))
+        problem = f"there is no scheme {written!r}{near}; a file of your own ends with .yaml"
+        raise ConfigError(problem, key="scheme", value=written)
     return known[written]
 
 

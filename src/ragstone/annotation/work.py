@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done, right_labels
+from ragstone.annotation.draws import inclusions
 from ragstone.annotation.items import AGAIN, base_id
-from ragstone.data.readers.ratings import Inclusion
 from ragstone.web import limits
 
 if TYPE_CHECKING:
     from ragstone.annotation.database import Database
     from ragstone.annotation.events import GivenLabel, KeptEvent
     from ragstone.annotation.project import Project
+    from ragstone.data.readers.ratings import Inclusion
 
 _Any = TypeVar("_Any")
 ItemState: TypeAlias = Literal["done", "skipped"]
@@ -108,6 +109,8 @@ class Work:
                     if event.item_id in self.withdrawn:
                         self._withdraw()  # an undo takes it back
                     touched[event.item_id, kept.person] = None
+                    if event.kind == "undo" and event.item_id in self.withdrawn:
+                        self._withdraw()
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))
 
@@ -134,7 +137,7 @@ class Work:
             self._opened(kept)
 
     def _draw(self, events: Iterable[KeptEvent]) -> None:
-        self.drawn.update((one.event.item_id, inclusion_of(one)) for one in events)
+        self.drawn.update(inclusions(events))
         if self.active:
             self._orders.clear()
             self._starts.clear()
@@ -232,10 +235,10 @@ class Work:
         needed = self.project.settings.people_per_item
         return self.finishers[item_id] + self.claimed(item_id, person) < needed
 
-    def is_left(self, person: str) -> bool:
-        """Whether items that a person may still get are open at others."""
+    def left(self, person: str) -> int:
+        """Return the number of items that a person may still get, if nobody else takes them."""
         states, order = self.of(person).states, self._order(person)
-        return any(not self._is_over(self.ids[place], states) for place in order)
+        return sum(not self._is_over(self.ids[place], states) for place in order)
 
     def open_known(self, person: str) -> list[str]:
         """Return the qualification items that a person has not finished or skipped."""
@@ -286,12 +289,6 @@ class Work:
 
     def _shuffled(self, held: Sequence[_Any], person: str, what: str) -> list[_Any]:
         found, settings = list(held), self.project.settings
-        if settings.order == "per_person":
+        if settings.order == "per_person" or self.active:
             random.Random(f"{settings.seed}\n{person}\n{what}").shuffle(found)  # noqa: S311
         return found
-
-
-def inclusion_of(draw: KeptEvent) -> Inclusion:
-    """Return how an item was drawn, by the event of the draw."""
-    value = draw.event.value
-    return Inclusion(value["inclusion_probability"], value["round"])

@@ -21,6 +21,7 @@ from ragstone.cli.annotate_project import (
     project_options,
 )
 from ragstone.cli.annotate_restore import restore_command
+from ragstone.cli.annotate_terminal import run_terminal
 from ragstone.cli.options import json_option, wants_json
 from ragstone.errors import ConfigError
 
@@ -51,6 +52,7 @@ def command() -> None:
       ragstone annotate my-labels --task support --data my-set
       ragstone annotate my-labels
       ragstone annotate people add my-labels ann --role annotator
+      ragstone annotate my-labels --terminal --name ann
       ragstone annotate my-labels --host 0.0.0.0
       ragstone annotate export my-labels -o labels.jsonl
     """
@@ -66,10 +68,16 @@ for _one in (
 @command.command("serve")
 @project_options
 @making_options
+@click.option("--terminal", is_flag=True, help="Label in this terminal, without a server.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option(
+    "--active",
+    is_flag=True,
+    help="Serve the items that narrow the interval of a judge's means most.",
+)
 @click.option("--name", default="owner", help="Your name in labels, if you are not a named person.")
 @click.option(
     "--host",
@@ -90,9 +98,11 @@ def serve_command(
     database: str,
     port: int,
     no_browser: bool,
+    active: bool,
     name: str,
     host: str,
     proxies: Sequence[str],
+    terminal: bool,
     **making: Any,
 ) -> None:
     """Serve a project as pages, on this machine alone unless --host is given.
@@ -100,6 +110,7 @@ def serve_command(
     The first line is the address. On this machine alone, it has a key that opens a session and is
     new at each start. With --host, people sign in with their tokens. Stop with Ctrl+C.
     """
+    from ragstone.annotation.active import check_active
     from ragstone.annotation.people import check_name
     from ragstone.annotation.site import Site
     from ragstone.web.server import is_loopback, serve
@@ -108,8 +119,17 @@ def serve_command(
     made = open_or_make(folder, making)
     project = open_project(folder)
     is_open = is_loopback(host) and not proxies
-    site = Site(project, open_database(project, database), name=name, is_open=is_open)
+    if active:
+        check_active(project)
+    found = open_database(project, database)
+    site = Site(project, found, name=name, is_open=is_open, active=active)
     made.keep_in(site.database)
+    if terminal:
+        try:
+            run_terminal(site)
+        finally:
+            site.database.close()
+        return
     _check_people(site, folder, host, proxies)
     names = [_checked_host(one) for one in proxies]
 

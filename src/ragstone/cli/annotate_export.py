@@ -76,8 +76,7 @@ def _further(written: str) -> frozenset[Further]:
     for name in names:
         if name not in _FURTHER:
             raise ConfigError(
-                f"--include has no {name!r}{did_you_mean(name, _FURTHER)}; "
-                f"choose of {', '.join(_FURTHER)}",
+                f"--include has no {name!r}{did_you_mean(name, _FURTHER)}",
                 key="include",
                 value=name,
             )

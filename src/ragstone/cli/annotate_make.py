@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from ragstone.annotation.conversation_import import ConversationItems
     from ragstone.annotation.create import ProjectPlan
     from ragstone.annotation.database import Database
+    from ragstone.annotation.items import AnnotationItem
     from ragstone.annotation.project import Project
     from ragstone.annotation.schemes import TaskName
 
-_FILTERS: Final = ("run", "top_k", "systems", "setting", "limit")
+_FILTERS: Final = ("run", "top_k", "systems", "setting", "limit", "suggest")
 """Options that choose from a source; they are kept in `source` too."""
 _SETTINGS: Final = ("people_per_item", "suggestions", "repeats", "seed", "agent", "corpus")
 """Options that are keys of project.yaml."""
@@ -59,6 +60,7 @@ making_options: Final = together(
     ),
     click.option("--guidelines", type=FILE, help="Text file with the guidelines that people see."),
     click.option("--people-per-item", type=POSITIVE, help="People who label each item."),
+    click.option("--suggest", type=FILE, help="Ratings by a model: its labels of the items."),
     click.option(
         "--suggestions",
         type=click.Choice(["never", "before", "after"]),
@@ -114,8 +116,20 @@ def open_or_make(folder: Path, given: Mapping[str, Any]) -> MadeProject:
         return MadeProject(Project.open(folder))
     read = read_source(given, given.get("task"))
     scheme = given.get("scheme") or read.scheme
-    project = make_project(folder, _plan(given, read.task, scheme), read.items)
+    plan = _plan(given, read.task, scheme)
+    project = make_project(folder, plan, _suggested(given, plan, read.items))
     return MadeProject(project, read.conversations)
+
+
+def _suggested(
+    given: Mapping[str, Any], plan: ProjectPlan, items: list[AnnotationItem]
+) -> list[AnnotationItem]:
+    """Return items with the labels of the file of --suggest."""
+    from ragstone.annotation.import_labels import with_suggestions
+    from ragstone.data.readers.ratings import read_ratings
+
+    path = given.get("suggest")
+    return with_suggestions(items, plan.read_scheme(), read_ratings(path)) if path else items
 
 
 def _imported(project: Project, given: Mapping[str, Any]) -> ConversationItems | None:

@@ -11,13 +11,13 @@ from ragstone.cli.options import FILE, print_result
 
 
 @click.command("restore")
+@project_options
 @click.argument("backup", type=FILE, metavar="FILE")
 @click.option(
     "--replace",
     is_flag=True,
     help="Replace the events and people that the database has, after a backup of them.",
 )
-@project_options
 def restore_command(*, folder: Path, database: str, backup: Path, replace: bool) -> None:
     """Put the people and the events of FILE into the database of PROJECT.
 

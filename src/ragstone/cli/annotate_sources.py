@@ -57,6 +57,13 @@ def read_source(
 
     from ragstone.annotation.from_files import ReadFile, read_file
 
+    if written and not Path(written).exists():
+        raise ConfigError(
+            f"--from {written} is neither a file nor a folder; the address of a list begins with "
+            "/queries, /causes or http://",
+            key="from",
+            value=written,
+        )
     file = read_file(Path(written)) if written else ReadFile()
     wanted = task or file.task
     if wanted is None:

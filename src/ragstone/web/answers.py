@@ -32,7 +32,9 @@ def asset_response(templates: Templates, name: str) -> web.Response:
         raise web.HTTPNotFound
     kind, body = templates.assets[name]
     held = {"Cache-Control": _YEAR}
-    return web.Response(body=body, content_type=kind, charset="utf-8", headers=held)
+    response = web.Response(body=body, content_type=kind, charset="utf-8", headers=held)
+    response.enable_compression()
+    return response
 
 
 async def guarded(

@@ -27,6 +27,8 @@ EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
 """An item that is open at a person goes to others after this time without a label."""
+CLAIMED_ITEMS: Final = 5
+"""Next items of a person that others do not get: the browser may ask for some before their time."""
 NUMBERS_SECONDS: Final = 2.0
 """Seconds for which the numbers of a project are kept at least, however many events there are."""
 PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.
@@ -38,6 +40,6 @@ WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old on
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
-SESSION_SECONDS: Final = 2.0
+SESSION_SECONDS: Final = 10.0
 """For how long a session is known without a query: a person whom another process removes can act
 for so long."""

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.annotation.asked import AskedQuestion, asked_questions
-from ragstone.annotation.assignment import next_items
+from ragstone.annotation.assignment import items_left, next_items, standing
 from ragstone.annotation.blind import Blind
 from ragstone.annotation.items import base_id
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web.errors import PageError, StateText
 
 if TYPE_CHECKING:
-    from ragstone.annotation.events import GivenLabel
     from ragstone.annotation.items import AnnotationItem
     from ragstone.types import Passage
 
@@ -61,70 +60,57 @@ class LabelledItem:
         return all(one.kind == "choice" and not one.optional for one in self.asked)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPlace:
-    """Where an item is in the list of a person."""
-
-    number: int
-    done: int
-    total: int
-
-    @property
-    def width(self) -> str:
-        """The share of done items, for a bar."""
-        return f"{100 * self.done / max(self.total, 1):.1f}%"
-
-
 def _page(site: Site, visit: Visit) -> Document:
-    return {**_item(site, visit), "reasons": SKIP_REASONS}
+    name = visit.person.name
+    found = _item(site, visit)
+    with site.work.lock:
+        done = len(site.work.of(name).states)
+    total = done + items_left(site, name)
+    place = {"done": done, "total": total, "width": f"{100 * done / max(total, 1):.1f}%"}
+    return {**found, "place": place, "reasons": SKIP_REASONS}
 
 
 def _item(site: Site, visit: Visit) -> Document:
-    person = visit.person.name
-    labels = list(site.database.labels(person=person))
-    opened = next_items(site, person, 2 * len(site.project.items) + 1)
-    wanted = visit.query.text("item")
-    held = set(visit.query.text("held").split("\n"))
-    item_id = wanted or next((one for one in opened if one not in held), "")
-    state = _state(site, item_id, wanted)
-    found = None if state else _shown(site, person, item_id, labels)
+    """Return the wanted item, else the first of the person's next ones that is not held."""
+    person, item_id = visit.person.name, visit.query.text("item")
+    if not item_id:
+        held = set(visit.query.text("held").split("\n")) - {""}
+        offered = next_items(site, person, len(held) + 1)
+        item_id = next((one for one in offered if one not in held), "")
+    state = _state(site, person, item_id)
     return {
         "scheme": site.project.scheme,
         "suggestions": site.project.settings.suggestions,
-        "place": _place(labels, opened, item_id),
-        "item": found,
+        "item": None if state else _shown(site, person, item_id),
         "state": state,
+        "place": None,
     }
 
 
-def _state(site: Site, item_id: str, wanted: str) -> StateText | None:
-    """Return what there is to say if there is no item to show."""
-    if wanted and base_id(wanted) not in site.project.items:
-        said = f"There is no item {wanted!r}."
-        raise PageError(404, StateText(said, link="/label", link_text="Next item"))
-    if wanted and _is_withdrawn(site, base_id(wanted)):
-        then = "The owner of the project took it out. Labels that were given are kept as events."
-        said = f"The item {wanted!r} was withdrawn."
-        return StateText(said, then, link="/label", link_text="Next item")
-    if item_id:
-        return None
+def _state(site: Site, person: str, item_id: str) -> StateText | None:
+    """Return why there is no item to show."""
     if not site.project.items:
         command = f"ragstone annotate {site.project.name} --task {site.project.task} --data DATA"
         return StateText("This project has no items.", "Items are made from a data set.", command)
-    then = (
-        "There is nothing to label for you now. Your labels stay, and can be changed: K goes back."
-    )
-    return StateText("All your items are done.", then)
+    if not item_id:
+        then = "Your labels are kept. They can still be changed: K goes back to the last item."
+        return StateText(standing(site, person).said or "There is no further item.", then)
+    own = base_id(item_id)
+    if own not in site.project.items:
+        said = f"There is no item {item_id!r}."
+        raise PageError(404, StateText(said, link="/label", link_text="Next item"))
+    reason = site.database.withdrawn([own]).get(own)
+    if reason is None:
+        return None
+    said, then = f"The item {own!r} was withdrawn.", reason or "No label of it counts."
+    return StateText(said, then, link="/label", link_text="Next item")
 
 
-def _is_withdrawn(site: Site, item_id: str) -> bool:
-    return bool(site.database.withdrawn([item_id]))
-
-
-def _shown(site: Site, person: str, item_id: str, labels: list[GivenLabel]) -> LabelledItem:
+def _shown(site: Site, person: str, item_id: str) -> LabelledItem:
     project = site.project
     item, blind = project.items[base_id(item_id)], Blind(project, person, item_id)
-    given = {(one.field, one.part): one.value for one in labels if one.item_id == item_id}
+    labels = site.database.labels(item_id=item_id, person=person)
+    given = {(one.field, one.part): one.value for one in labels}
     query = item.query
     return LabelledItem(
         item_id,
@@ -150,17 +136,6 @@ def _answers(site: Site, item: AnnotationItem, blind: Blind) -> tuple[LabelledAn
         LabelledAnswer(token, name, one.text, one.reason if reason else "")
         for name, (token, one) in zip(names, drawn, strict=False)
     )
-
-
-def _place(labels: list[GivenLabel], opened: list[str], item_id: str) -> LabelPlace:
-    first: dict[str, int] = {}
-    for one in labels:
-        first[one.item_id] = min(one.sequence, first.get(one.item_id, one.sequence))
-    still = set(opened)
-    done = sorted((one for one in first if one not in still), key=first.__getitem__)
-    order = [*done, *opened]
-    number = order.index(item_id) + 1 if item_id in order else len(done)
-    return LabelPlace(number, len(done), len(order))
 
 
 LABEL: Final = SitePage("/label", "Label", "label.html", _page, "Labels", tasks=TASKS)

@@ -1,18 +1,20 @@
 "use strict";
 // The outbox: an event stays in this browser until the server has confirmed it, so a reload, a lost
 // connection or a stopped server loses nothing. Order is kept; a second copy counts once.
-// ragstoneAnnotate.send({kind, item_id, ...}, ...) returns the ids of the events, or null if there
-// is no room. The document gets "annotate:saved" and "annotate:refused" ({event, reason}).
+// ragstoneAnnotate.send({kind, item_id, ...}, ...) returns the ids of the events, or null if
+// nothing fits. The document gets "annotate:saved", "annotate:refused" ({event, reason}) and
+// "annotate:withdrawn" ({item id: reason}).
 const ragstoneAnnotate = (() => {
   const { project, person } = document.body.dataset, prefix = `ragstone:${project}:${encodeURIComponent(person)}:`;
   const BYTES = 400_000, EVENTS = 100, LONGEST = 30_000;
-  let busy = false, alone = false, wait = 500, timer, problem = "";
+  let running, alone = false, wait = 500, timer, problem = "";
   const keys = (name) => Object.keys(localStorage).filter((key) => key.startsWith(`${prefix}${name}:`)).sort();
   const read = (key) => JSON.parse(localStorage.getItem(key));
   const events = (name) => keys(name).map(read).filter(Boolean);
   // randomUUID exists on secure addresses alone.
   const newId = () => crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const status = () => ({ saved: Number(localStorage.getItem(`${prefix}saved`)) || 0, waiting: keys("event").length, problem });
+  const tellPage = (name, detail) => document.dispatchEvent(new CustomEvent(`annotate:${name}`, { detail }));
   const draw = () => {
     const { saved, waiting } = status();
     $("#saved").textContent = problem ? `${problem} · ${waiting} waiting` : `Saved · ${saved.toLocaleString("en")} events, ${waiting} waiting`;
@@ -45,7 +47,7 @@ const ragstoneAnnotate = (() => {
     if (reason) localStorage.setItem(key.replace(":event:", ":refused:"), JSON.stringify({ event, reason }));
     else localStorage.setItem(`${prefix}saved`, status().saved + 1);
     localStorage.removeItem(key);
-    if (reason) document.dispatchEvent(new CustomEvent("annotate:refused", { detail: { event, reason } }));
+    if (reason) tellPage("refused", { event, reason });
   };
 
   const post = async () => {
@@ -76,26 +78,28 @@ const ragstoneAnnotate = (() => {
       settled += 1;
     }
     if (!settled) throw Error("The server kept nothing");
+    if (Object.keys(said.withdrawn ?? {}).length) tellPage("withdrawn", said.withdrawn);
     alone = false;
   };
 
-  async function flush() {
+  const work = async () => {
     clearTimeout(timer);
-    if (busy) return;
-    busy = true;
     try {
       while (keys("event").length) { await post(); wait = 500; draw(); }
       problem = "";
-      document.dispatchEvent(new Event("annotate:saved"));
+      tellPage("saved");
     } catch (error) {
       problem = error instanceof TypeError || error.name === "TimeoutError" ? "Not connected" : error.message;
       timer = setTimeout(flush, wait);
       wait = Math.min(2 * wait, LONGEST);
-    } finally { busy = false; draw(); }
-  }
+    }
+  };
+  const flush = () => running ??= Promise.resolve().then(work).finally(() => { running = undefined; draw(); });
+
+  const forget = () => { for (const key of keys("refused")) localStorage.removeItem(key); };
 
   addEventListener("online", flush);
   addEventListener("storage", draw);
   flush();
-  return { send, flush, status, events, prefix };
+  return { send, flush, status, events, forget, prefix };
 })();

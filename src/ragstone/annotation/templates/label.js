@@ -9,7 +9,8 @@
   // The items of this tab in the order in which they were seen: {item, sent: [[client_id, field, part, label before]], done}.
   const trail = recall(sessionStorage, "trail", []);
   const seen = new Map(), stored = [];
-  let desk = $(".desk"), queue = [], filling, stuck = false, now, marked, spent, since, agreeing = true;
+  let desk = $(".desk"), queue = [], filling, stuck = false, now, marked, spent, since, agreeing = true, agreeAt = 1, agreed = "";
+  const before = Number(desk.dataset.done), total = Number(desk.dataset.total), finishedHere = new Set();
   let marks = recall(localStorage, "marks", true);
 
   const here = () => desk.dataset.item;
@@ -74,8 +75,20 @@
     button("accept").hidden = !(now && $(".model", now));
     $("[data-do=marks]", desk)?.setAttribute("aria-pressed", String(marks));
     document.body.classList.toggle("plain", !marks);
-    const recent = stored.filter((time) => performance.now() - time < 60_000), left = desk.dataset.total - desk.dataset.number;
-    $("[data-pace]", desk).textContent = [recent.length > 1 && `${Math.round((recent.length - 1) * 60_000 / (recent.at(-1) - recent[0]))} per minute`, here() && `${left} left after this one`].filter(Boolean).join(" · ");
+    const refused = events("refused").filter(({ event }) => event.kind !== "open").map(({ event, reason }) => {
+      const line = document.createElement("li");
+      line.textContent = `The ${event.kind} of ${event.item_id} was refused: ${reason}.${event.value == null ? "" : ` It was: ${typeof event.value === "string" ? event.value : json(event.value)}`}`;
+      return line;
+    });
+    $("[data-refused]", desk).replaceChildren(...refused);
+    $("[data-refused]", desk).parentElement.hidden = !refused.length;
+    $("[data-agree]", desk).textContent = agreed;
+    $("[data-agree]", desk).hidden = !agreed;
+    const recent = stored.filter((time) => performance.now() - time < 60_000), done = Math.min(before + finishedHere.size, total), left = total - done;
+    $("[data-where]", desk).textContent = `${done} of ${total}`;
+    $(".progress svg", desk).setAttribute("aria-label", `${done} of ${total} items done`);
+    $(".progress rect", desk).setAttribute("width", `${100 * done / (total || 1)}%`);
+    $("[data-pace]", desk).textContent = [recent.length > 1 && `${Math.round((recent.length - 1) * 60_000 / (recent.at(-1) - recent[0]))} per minute`, `${left} left`].filter(Boolean).join(" · ");
   };
 
   const load = async (query) => {
@@ -110,7 +123,7 @@
       if (seen.size > KEPT) seen.delete(seen.keys().next().value);
       if (!entry()) trail.push({ item: here(), sent: [], done: false });
       const list = units();
-      entry().done = list.length > 0 && !list.some(required) && list.some((one) => one.dataset.given);
+      entry().done ||= list.length > 0 && !list.some(required) && list.some((one) => one.dataset.given);
       now = list.find(required) ?? list[0];
       if (list.some((one) => one.dataset.shown === "before") || entry().done) reveal();
       send({ kind: "open", item_id: here(), value: { marks } });
@@ -123,12 +136,16 @@
     fill();
   };
   const visit = async (item) => {
-    try { await flush(); show(seen.get(item) ?? await load({ item })); }
+    if (seen.has(item)) { show(seen.get(item)); return; }
+    try { await flush(); show(await load({ item })); }
     catch { tell("The item cannot be loaded now: the server does not answer."); }
   };
   const next = async () => {
     const open = trail.find((one) => !one.done && one.item !== here());
     if (open) { await visit(open.item); return; }
+    if (!queue.length) await filling;
+    // The end is said by a server that has all labels.
+    if (!queue.length) await flush();
     const end = queue.length ? undefined : await fill();
     const found = queue.shift() ?? end;
     stuck = !found;
@@ -138,23 +155,27 @@
   const move = (step) => { const at = trail.findIndex((one) => one.item === here()), to = trail.at(at < 0 ? -1 : at + step); if (to && at + step !== -1) visit(to.item); };
 
   const agree = async () => {
-    if (!agreeing || stored.length % 10 !== 1) return;
+    const last = trail.findLast((one) => one.sent.length);
+    if (!agreeing || !last || stored.length < agreeAt) return;
+    agreeAt = stored.length + 10;
     try {
-      const reply = await fetch(`/agreement.json?${new URLSearchParams({ item: here() })}`);
-      if (!reply.ok) { agreeing = false; return; }
-      const found = await reply.json(), box = $("[data-agree]", desk);
-      box.textContent = found.said ?? ""; box.hidden = !found.said;
+      const reply = await fetch(`/agreement.json?${new URLSearchParams({ item: last.item })}`);
+      agreeing = reply.status !== 403;
+      const { questions = [] } = reply.ok ? await reply.json() : {}, two = (number) => number.toFixed(2).replace(/^(-?)0/, "$1");
+      agreed = questions.filter((one) => one.alpha?.value != null).map(({ question, two: n, alpha: { value, interval } }) => `Agreement on ${question}: alpha ${two(value)}${interval ? ` [${interval.map(two).join(", ")}]` : ""}, ${n} items with two labels.`).join("\n");
+      draw();
     } catch { /* the outbox tells that there is no connection */ }
   };
   const finished = (sent) => {
+    const wasDone = entry().done;
     entry().sent.push(...sent);
     entry().done = true;
+    if (!wasDone) finishedHere.add(here());
     stored.push(performance.now());
     keep(localStorage, `draft:${here()}`, null);
     keep(localStorage, "stored", [here(), Date.now()]);
     keep(sessionStorage, "trail", trail.slice(-500));
     marked = [];
-    agree();
   };
   const store = () => {
     const missing = units().find(required);
@@ -204,6 +225,7 @@
     if (!back || !send(...back.sent.map(([id]) => ({ kind: "undo", item_id: back.item, value: id })).reverse())) return;
     const taken = back.sent.splice(0).reverse();
     back.done = false;
+    finishedHere.delete(back.item);
     stored.pop();
     if (back.item !== here()) await visit(back.item);
     if (back.item !== here()) return;
@@ -229,21 +251,24 @@
     store, undo, accept,
     back: () => move(-1), forward: () => move(1),
     guidelines: () => dialog("guidelines").showModal(),
-    skip: () => { dialog("skip").returnValue = "no"; dialog("skip").showModal(); },
-    comment: () => { dialog("comment").returnValue = "no"; dialog("comment").showModal(); },
+    skip: () => dialog("skip").showModal(),
+    comment: () => dialog("comment").showModal(),
     keys: () => $(".keys[aria-labelledby=keys-title]").showModal(),
     marks: () => { marks = !marks; keep(localStorage, "marks", marks); send({ kind: "open", item_id: here(), value: { marks } }); draw(); },
+    question: () => { const list = units(); now = list[(list.indexOf(now) + 1) % list.length]; draw(); now?.scrollIntoView({ block: "nearest" }); },
+    forget: () => { ragstoneAnnotate.forget(); draw(); },
     edit: () => { const one = [now, ...units()].find((unit) => unit && text(unit)); if (one) text(one).focus(); },
   };
-  dialog("skip").addEventListener("close", ({ target }) => {
-    const reason = target.returnValue || $("#skip-text").value.trim();
-    if (target.returnValue === "no" || !reason) return;
-    const ids = send({ kind: "skip", item_id: here(), value: reason, seconds: seconds() });
+  dialog("skip").addEventListener("submit", ({ submitter }) => {
+    dialog("skip").close();
+    const reason = submitter.value || $("#skip-text").value.trim();
+    const ids = submitter.value === "no" || !reason ? null : send({ kind: "skip", item_id: here(), value: reason, seconds: seconds() });
     if (ids) { $("#skip-text").value = ""; finished([[ids[0], "", "", ""]]); next(); }
   });
-  dialog("comment").addEventListener("close", ({ target }) => {
+  dialog("comment").addEventListener("submit", ({ submitter }) => {
+    dialog("comment").close();
     const words = $("#comment-text").value.trim();
-    if (target.returnValue !== "yes" || !words || !send({ kind: "comment", item_id: here(), value: words, seconds: seconds() })) return;
+    if (submitter.value === "no" || !words || !send({ kind: "comment", item_id: here(), value: words, seconds: seconds() })) return;
     $("#comment-text").value = "";
     tell("The comment was sent.");
   });
@@ -257,7 +282,7 @@
   document.addEventListener("focusin", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit && unit !== now) { now = unit; draw(); } });
   document.addEventListener("input", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit) { unit.dataset.seconds = seconds(); keepDraft(); } });
   document.addEventListener("visibilitychange", () => { if (document.hidden) spent += performance.now() - since; since = performance.now(); });
-  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", arrowleft: "back", arrowright: "forward" };
+  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", n: "question", arrowleft: "back", arrowright: "forward" };
   document.addEventListener("keydown", (event) => {
     const open = $("dialog[open]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -277,20 +302,23 @@
     event.preventDefault();
   });
 
-  document.addEventListener("annotate:saved", () => { if (stuck) next(); });
-  document.addEventListener("annotate:refused", ({ detail: { event, reason } }) => {
-    const list = $("[data-refused]", desk), line = document.createElement("li");
-    line.textContent = `${event.kind} of ${event.item_id} was refused: ${reason}${event.value === null ? "" : ` You gave: ${typeof event.value === "string" ? event.value : json(event.value)}`}`;
-    if (event.kind !== "open") { list.append(line); list.hidden = false; }
+  document.addEventListener("annotate:saved", () => { if (stuck) next(); agree(); });
+  document.addEventListener("annotate:refused", ({ detail: { event } }) => {
+    draw();
     queue = queue.filter((one) => one.dataset.item !== event.item_id);
+  });
+  const leave = (words) => { entry().done = true; next().then(() => tell(words)); };
+  document.addEventListener("annotate:withdrawn", ({ detail }) => {
+    queue = queue.filter((one) => !Object.hasOwn(detail, one.dataset.item));
+    const reason = detail[here().replace(/#again$/, "")];
+    if (here() && reason !== undefined && !entry().done) leave(`The owner withdrew the item before: ${reason || "no reason is given"}.`);
   });
   addEventListener("storage", ({ key, newValue }) => {
     if (key !== `${prefix}stored` || !newValue) return;
     const [item] = JSON.parse(newValue);
     queue = queue.filter((one) => one.dataset.item !== item);
     if (item !== here() || entry().done) return;
-    entry().done = true;
-    next().then(() => tell("You labelled the item before in another tab."));
+    leave("You labelled the item before in another tab.");
   });
   show(desk);
 }
