@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.annotate_agreement import agreement_command
-from ragstone.cli.annotate_export import add_command, export_command, import_command
+from ragstone.cli.annotate_export import (
+    add_command,
+    export_command,
+    import_command,
+    scheme_command,
+)
 from ragstone.cli.annotate_make import making_options, open_or_make
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import (
@@ -55,7 +60,14 @@ def command() -> None:
     """
 
 
-for _one in (people_group, agreement_command, export_command, import_command, add_command):
+for _one in (
+    people_group,
+    agreement_command,
+    export_command,
+    import_command,
+    add_command,
+    scheme_command,
+):
     command.add_command(_one)
 
 
