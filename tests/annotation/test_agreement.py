@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 from tests.fakes.labelled_project import made_site, plain_items
 
-from ragstone.annotation.agreement import QuestionAgreement, agreements, item_agreement
+from ragstone.annotation.agreement import PeopleAgreement, agreements, item_agreement
 from ragstone.annotation.export import rating_lines
 from ragstone.annotation.label_columns import label_columns
 from ragstone.annotation.site import Site
@@ -32,7 +32,7 @@ def reported(site: Site, path: Path) -> dict[str, Any]:
     return properties
 
 
-def check_equal(found: QuestionAgreement, wanted: dict[str, Any]) -> None:
+def check_equal(found: PeopleAgreement, wanted: dict[str, Any]) -> None:
     """Check that the page has the figures of the report, to the last bit."""
     of = found.agreement
     assert (of.n, list(of.raters), of.level) == (wanted["n"], wanted["raters"], wanted["level"])
@@ -46,7 +46,7 @@ def check_equal(found: QuestionAgreement, wanted: dict[str, Any]) -> None:
     assert of.absolute.mean == wanted["absolute"]
 
 
-def check_packages(found: QuestionAgreement, table: Any, level: str) -> None:
+def check_packages(found: PeopleAgreement, table: Any, level: str) -> None:
     """Check alpha and kappas against krippendorff and statsmodels; `table` is (person, item)."""
     alpha = krippendorff.alpha(table, level_of_measurement=level)
     assert found.agreement.alpha.value == pytest.approx(alpha, abs=1e-9)

@@ -31,6 +31,7 @@ def test_the_printed_address_opens_a_session_without_a_redirect(tmp_path: Path) 
                 assert reply.headers["Referrer-Policy"] == "strict-origin"
             assert "The page Task" in text
             assert site.key not in text
+            assert 'href="/task.json"' in text
             assert cookie.startswith(cookie_name(site))
             assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
             assert "Secure" not in cookie
@@ -430,6 +431,37 @@ def test_names_of_this_machine_and_of_a_proxy(tmp_path: Path) -> None:
                 async with client.post(f"{address}session", json=sent, headers=headers) as reply:
                     assert reply.status == status
                     assert ("Secure" in reply.headers.get("Set-Cookie", "")) == secure
+
+    asyncio.run(ask())
+
+
+def test_bytes_that_are_no_text_are_no_token(tmp_path: Path) -> None:
+    """Neither as a cookie nor in a form nor as a key of an address."""
+    site = made_site(tmp_path, is_open=False)
+    site.database.add_person("ann", "annotator")
+
+    async def ask() -> None:
+        async with asked(site) as (address, client):
+            for value in ("\udcff", "\udcff\udcfe", 5000 * "x", '"', "%00"):
+                headers = {"Cookie": f"{cookie_name(site)}={value}"}
+                async with client.get(f"{address}task", headers=headers) as reply:
+                    assert reply.status == 401
+            for form in (b"form=%ff&token=%ff", b"form[]=1", b"%00=%00", b"\xff"):
+                plain = {"Content-Type": "application/x-www-form-urlencoded"}
+                async with client.post(f"{address}session", data=form, headers=plain) as reply:
+                    assert reply.status in (400, 403)
+            for kind in ("application/x-www-form-urlencoded; charset=x", "multipart/form-data"):
+                headers = {"Content-Type": kind}
+                async with client.post(f"{address}session", data=b"a", headers=headers) as reply:
+                    assert reply.status in (400, 403)
+            for key in ("%FF", "%ED%A0%80", "%00"):
+                async with client.get(f"{address}?key={key}") as reply:
+                    assert reply.status == 401
+            for body in (b"[]", b'{"token": null}', b'{"token": ["x"]}', b"\xff", b"{}"):
+                given = {"Content-Type": "application/json"}
+                async with client.post(f"{address}session", data=body, headers=given) as reply:
+                    assert reply.status in (400, 403)
+                    assert "error" in await reply.json()
 
     asyncio.run(ask())
 

@@ -110,7 +110,7 @@ def test_a_withdrawn_item_goes_to_nobody(tmp_path: Path) -> None:
     with made_site(tmp_path, 2) as (site, give):
         give("owner", "q0", "unclear", kind="withdraw")
         assert next_items(site, "ann", 2) == ["q1"]
-        give("owner", "q0", None, kind="withdraw")
+        give("owner", "q0", "c0", kind="undo")
         assert set(next_items(site, "ann", 2)) == {"q0", "q1"}
 
 

@@ -53,7 +53,7 @@ def test_an_event_gets_the_part_and_the_place_in_the_file(project: Project) -> N
     assert (kept.part, kept.value) == ("dense · gold", 3)
     plain = Event("1", "label", "q1", "better", "bm25 · gold", value="tie")
     assert named_event(project, "ann", plain) == plain
-    with pytest.raises(FieldError, match="is no answer of the item q1; reload the page"):
+    with pytest.raises(FieldError, match="is not an answer of the item q1; reload the page"):
         named_event(project, "bob", Event("1", "label", "q1", "faithful", token, value=3))
 
 

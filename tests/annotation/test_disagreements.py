@@ -99,8 +99,8 @@ def test_other_labels_are_left_out(tmp_path: Path) -> None:
         for item_id in ("a", "k", "w", "a#again", "gone"):
             give("ann", item_id, "yes")
         give("ann", "a", "yes", "mood")
-        for reason in ("unclear", None):
-            give("owner", "a", reason, kind="withdraw")
+        give("owner", "a", "unclear", kind="withdraw")
+        give("owner", "a", "c6", kind="undo")
         give("owner", "w", "unclear", kind="withdraw")
         assert list(final_labels(site.project, site.database)) == [("a", "support", "")]
         with_known = final_labels(site.project, site.database, known=True)

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from tests.annotation.served_site import made_site
 
+from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
 from ragstone.annotation.people import PeopleTable, Person, PersonActivity, check_name
 from ragstone.annotation.tables import SESSIONS
@@ -18,9 +19,9 @@ from ragstone.errors import ConfigError
 from ragstone.web import limits
 
 
-def test_a_token_is_the_persons_until_there_is_a_new_one(tmp_path: Path) -> None:
+def test_a_token_is_the_persons_until_there_is_a_new_one(database: Database) -> None:
     """A new token and a removal end the sessions; labels stay."""
-    table = made_site(tmp_path).database
+    table = database
     token = table.add_person("ann", "annotator")
     assert table.person_of_token(token) == Person("ann", "annotator")
     session = table.open_session("ann")
@@ -40,9 +41,9 @@ def test_a_token_is_the_persons_until_there_is_a_new_one(tmp_path: Path) -> None
             action("ann")
 
 
-def test_a_session_ends_after_its_time(tmp_path: Path) -> None:
+def test_a_session_ends_after_its_time(database: Database) -> None:
     """Old sessions are forgotten if a new one is opened."""
-    table = made_site(tmp_path).database
+    table = database
     session = table.open_session("ann")
     begun = dt.datetime.now(dt.UTC) - dt.timedelta(days=limits.SESSION_DAYS, seconds=1)
     old = sa.update(SESSIONS).values(opened=utc_text(begun.timestamp()))
@@ -55,9 +56,26 @@ def test_a_session_ends_after_its_time(tmp_path: Path) -> None:
         assert list(connection.execute(wanted).scalars()) == ["bea"]
 
 
-def test_one_of_many_sessions_ends(tmp_path: Path) -> None:
+def test_what_another_process_ends_is_noticed_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A click needs no query for its person: a few sessions are known for some seconds."""
+    monkeypatch.setattr(limits, "KNOWN_SESSIONS", 1)
+    monkeypatch.setattr(limits, "SESSION_SECONDS", 1000)
+    slow = made_site(tmp_path).database
+    monkeypatch.setattr(limits, "SESSION_SECONDS", 0)
+    quick, other = made_site(tmp_path).database, made_site(tmp_path).database
+    first, last = slow.open_session("ann"), slow.open_session("ann")
+    for table in (slow, quick):
+        assert [table.person_of_session(one) for one in (first, last)] == ["ann", "ann"]
+    other.end_sessions("ann")
+    assert [slow.person_of_session(one) for one in (first, last)] == [None, "ann"]
+    assert [quick.person_of_session(one) for one in (first, last)] == [None, None]
+
+
+def test_one_of_many_sessions_ends(database: Database) -> None:
     """A person may be signed in in several browsers."""
-    table: PeopleTable = made_site(tmp_path).database
+    table: PeopleTable = database
     sessions = [table.open_session(name) for name in ("ann", "ann", "ann", "bea")]
     table.close_session(sessions[0])
     assert [table.person_of_session(one) for one in sessions] == [None, "ann", "ann", "bea"]
@@ -73,9 +91,9 @@ def test_names_that_cannot_be(name: str) -> None:
         check_name(name)
 
 
-def test_the_local_owners_name_is_no_annotators(tmp_path: Path) -> None:
+def test_the_local_owners_name_is_no_annotators(database: Database) -> None:
     """Otherwise the printed address would open the session of an annotator."""
-    table: Any = made_site(tmp_path).database
+    table: Any = database
     with pytest.raises(ConfigError, match="'owner' is the owner's"):
         table.add_person("owner", "annotator")
     with pytest.raises(ConfigError, match=r"there is no role 'king'.*annotator"):

@@ -34,6 +34,12 @@ def test_an_item_withdrawn_while_it_is_open(tmp_path: Path) -> None:
             assert [one["client_id"] for one in both["confirmed"]] == ["1", "3"]
             assert [one["client_id"] for one in both["refused"]] == ["2"]
             assert both["withdrawn"] == {"q1": "It is q2 again."}
+            # A person who gets the item a second time.
+            again = await post(client, events, label("6", item_id="q1#again"))
+            assert again["refused"][0]["client_id"] == "6"
+            assert list(again["withdrawn"]) == ["q1#again"]
+            twice = await post(client, events, label("7", item_id="q2#again"))
+            assert twice["confirmed"][0]["client_id"] == "7"
             mine = {"client_id": "4", "kind": "withdraw", "item_id": "q2", "value": "no"}
             assert (await post(client, events, mine))["refused"][0]["client_id"] == "4"
 

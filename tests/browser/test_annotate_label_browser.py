@@ -272,7 +272,7 @@ def test_suggestions_before(tmp_path: Path, page: Any) -> None:
 
 
 def test_suggestions_after(tmp_path: Path, page: Any) -> None:
-    """Another label of the model is shown after one's own, and may be taken or not."""
+    """Another label of the model is shown after your own, and may be taken or not."""
     made = made_site(tmp_path, SUGGESTED, suggestions="after")
     with made as (site, _), served_site(site) as to:
         page.goto(to)

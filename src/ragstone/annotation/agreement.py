@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAgreement:
+class PeopleAgreement:
     """How far people agree about a question."""
 
     question: str
@@ -49,14 +49,14 @@ class ItemAgreement:
     """Share of pairs of people with equal labels, over the parts; None with one person."""
 
 
-def agreements(columns: LabelColumns) -> tuple[QuestionAgreement, ...]:
+def agreements(columns: LabelColumns) -> tuple[PeopleAgreement, ...]:
     """Return the agreement per question, in the order in which questions were first answered."""
     return tuple(_agreement(columns, one) for one in columns.questions.values())
 
 
-def _agreement(columns: LabelColumns, question: QuestionColumns) -> QuestionAgreement:
+def _agreement(columns: LabelColumns, question: QuestionColumns) -> PeopleAgreement:
     rated, counts = columns.rated(question), question.counts
-    return QuestionAgreement(
+    return PeopleAgreement(
         question=question.question.name,
         agreement=rated.agreement(most_pairs=limits.VIEW_ROWS),
         two=sum(len(of) > 1 for of in rated.items),

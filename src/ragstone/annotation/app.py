@@ -251,7 +251,10 @@ class _Server:
 
     async def _form(self, request: web.Request, secret: str) -> dict[str, str]:
         """Return the values of a form that carries the token of a secret."""
-        form = await request.post()
+        try:
+            form = await request.post()
+        except (ValueError, LookupError) as error:
+            raise PageError(400, StateText("The form is malformed.")) from error
         values = {name: value for name, value in form.items() if isinstance(value, str)}
         if not same_token(values.pop("form", ""), form_token(secret)):
             said = "The form is of another session, or of an earlier start of the server."
@@ -288,7 +291,7 @@ class _Server:
         found: Caller,
         make: Callable[[Visit], Document] | None = None,
     ) -> web.StreamResponse:
-        visit = Visit(found.person, _query(request))
+        visit = Visit(found.person, _query(request, page.path))
 
         def made() -> str:
             document = make(visit) if make else page.make(self.site, visit)
@@ -312,7 +315,7 @@ class _Server:
             digest=self.site.digest,
             token=found.form_token,
             made="",
-            twin=query.twin,
+            twin=query.twin if page in self.pages else "",
         )
 
     async def _in_thread(self, made: Callable[[], Any]) -> Any:
@@ -356,7 +359,9 @@ class _Server:
         return web.Response(text=text, status=status, content_type="text/html")
 
 
-def _query(request: web.Request) -> PageQuery:
-    path = request.path.removesuffix(TWIN if request.path.endswith(TWIN) else "/")
+def _query(request: web.Request, first: str = "/") -> PageQuery:
+    """Return the address of a request; `first` is the page that is at `/`."""
+    path = request.path if request.path != "/" else first
+    path = path.removesuffix(TWIN if path.endswith(TWIN) else "/")
     values = {name: value for name, value in request.query.items() if name != "key"}
     return PageQuery(path, dict(request.match_info), values)

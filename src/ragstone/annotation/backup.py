@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -74,7 +75,8 @@ def back_up(
     try:
         with atomic_file(path) as file, _packed(file) as packed:
             head = {"kind": _KIND, "format": FORMAT, "project": project, "version": version}
-            for name, row in ("head", head | {"made": utc_text()}), *_rows(connection):
+            first = ("head", head | {"made": utc_text()})
+            for name, row in chain([first], _rows(connection)):
                 line = orjson.dumps({name: row}) + b"\n"
                 digest.update(line)
                 packed.write(line)
@@ -93,7 +95,7 @@ def read_backup(path: Path) -> Backup:
 
     Raises:
         NewerFile: a newer Ragstone wrote it.
-        StoreError: it is no backup, or is damaged or cut off.
+        StoreError: it is not a backup, or is damaged or cut off.
     """
     digest, counts = hashlib.sha256(), dict.fromkeys(_TABLES, 0)
     head: dict[str, Any] = {}
@@ -194,12 +196,12 @@ def _lines(path: Path) -> Iterator[tuple[bytes, str, dict[str, Any]]]:
     except EOFError as error:
         raise _damaged(path, "is cut off") from error
     except (OSError, zlib.error, ValueError, TypeError, AttributeError) as error:
-        raise _damaged(path, "is no backup of ragstone annotate, or is damaged") from error
+        raise _damaged(path, "is not a backup of ragstone annotate, or is damaged") from error
 
 
 def _checked_head(path: Path, head: dict[str, Any]) -> dict[str, Any]:
     if head.get("kind") != _KIND:
-        raise _damaged(path, "is no backup of ragstone annotate")
+        raise _damaged(path, "is not a backup of ragstone annotate")
     if head["format"] > FORMAT or head["version"] > VERSION:
         raise NewerFile(
             f"{path} is a backup by a newer Ragstone: update this one with pip install -U ragstone",

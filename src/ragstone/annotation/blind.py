@@ -81,7 +81,7 @@ class Blind:
 
     def _part(self, token: str, item_id: str) -> str:
         if token not in self.parts:
-            raise FieldError(f"{token} is no answer of the item {item_id}; reload the page")
+            raise FieldError(f"{token} is not an answer of the item {item_id}; reload the page")
         return self.parts[token]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
 import sqlalchemy as sa
 
 from ragstone.annotation.derived import SKIPPED
@@ -115,6 +116,20 @@ class Database(PeopleTable):
         """Return the client ids of the events of an item that were undone."""
         wanted = sa.select(EVENTS.c.client_id).where(EVENTS.c.item_id == item_id, EVENTS.c.undone)
         return {row.client_id for row in self._rows(wanted)}
+
+    def withdrawn(self, item_ids: Sequence[str] | None = None) -> dict[str, str]:
+        """Return item id -> reason, for items that the owner took out of the project.
+
+        Args:
+            item_ids: the items of interest; None: all.
+        """
+        wanted = sa.select(EVENTS.c.item_id, EVENTS.c.value).where(
+            EVENTS.c.kind == "withdraw", ~EVENTS.c.undone
+        )
+        if item_ids is not None:
+            wanted = wanted.where(EVENTS.c.item_id.in_(item_ids))
+        rows = self._rows(wanted.order_by(EVENTS.c.sequence))
+        return {row.item_id: str(orjson.loads(row.value) or "") for row in rows}
 
     def labels(
         self, *, item_id: str = "", person: str = "", field: str = ""

@@ -1,7 +1,7 @@
 """What follows from the events: which of them were undone, and the labels that count.
 
 `ragstone.annotation.keeping` derives both as events arrive; here they are derived from all events
-anew, to check a database, to repair it, and after an upgrade.
+again, to check a database, to repair it, and after an upgrade.
 """
 
 from __future__ import annotations
@@ -94,9 +94,11 @@ def every_row(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table in the order of its key, without some columns."""
     columns = [column for column in table.c if column.name not in without]
+    names = [str(column.name) for column in columns]
     wanted = sa.select(*columns).order_by(*table.primary_key)
-    for row in connection.execute(wanted.execution_options(yield_per=_ROWS)).mappings():
-        yield dict(row)
+    with connection.execute(wanted.execution_options(yield_per=_ROWS)) as rows:
+        for row in rows:
+            yield dict(zip(names, row, strict=True))
 
 
 def insert_rows(

@@ -80,32 +80,20 @@ def disagreements(
     Labels of a scale disagree if they differ by `threshold` points or more; the two ends of a
     shorter scale disagree as well. Other labels disagree if they differ.
     """
-    by_place = _given(project, database, known=False)
-    final, found = _final(project, by_place), []
-    for place, given in by_place.items():
+    found = []
+    for place, given in _given(project, database, known=False).items():
         question = project.scheme.question(place[1])
-        if question is not None and _of_own_parts(project, question):
-            continue
         people = [one for one in given if not one.field.startswith(ADJUDICATED)]
-        if question is not None and (size := _size(question, people, threshold)):
-            found.append(Dispute(*place, tuple(people), size, final[place]))
+        if question is None or _of_own_parts(project, question) or _is_equal(people):
+            continue
+        if size := _size(question, people, threshold):
+            found.append(Dispute(*place, tuple(people), size, final_label(question, given)))
     return sorted(found, key=lambda one: -one.size)
 
 
 def withdrawn_items(database: Database) -> set[str]:
-    """Return the ids of the items that the owner took out of the project.
-
-    The last event of an item that was not undone counts; without a value it takes the item back.
-    """
-    last: dict[str, Any] = {}
-    undone: dict[str, set[str]] = {}
-    for kept in database.events(kinds=("withdraw",)):
-        item_id = kept.event.item_id
-        if item_id not in undone:
-            undone[item_id] = database.undone(item_id)
-        if kept.event.client_id not in undone[item_id]:
-            last[item_id] = kept.event.value
-    return {item_id for item_id, reason in last.items() if reason is not None}
+    """Return the ids of the items that the owner took out of the project."""
+    return set(database.withdrawn())
 
 
 def not_annotators(database: Database) -> Callable[[str], bool]:
@@ -189,6 +177,10 @@ def final_label(question: Question | None, given: Iterable[GivenLabel]) -> Final
         return FinalLabel(None, "unresolved", len(people))
     value = next(one.value for one in people if texts[one.person] == most)
     return FinalLabel(value, "majority", len(people))
+
+
+def _is_equal(people: Sequence[GivenLabel]) -> bool:
+    return all(one.value == people[0].value for one in people)
 
 
 def _size(question: Question, people: Sequence[GivenLabel], threshold: float) -> float:

@@ -28,7 +28,7 @@ _SECRET_KEYS: Final = ("password", "sslpassword")
 _PATIENCE: Final = {"connect_timeout": 10, "tcp_user_timeout": 30_000}
 """Seconds for a connection, and milliseconds for a word of the server, unless the address says."""
 _CAUSES: Final = (
-    ("not a database", "is no SQLite database; name another file, or move it and restore a backup"),
+    ("not a database", "is not an SQLite database; name another file, or move it and restore a backup"),
     ("malformed", "is damaged; move it away and restore a backup: ragstone annotate restore"),
     ("readonly", "can only be read; give this user the right to write the file and its folder"),
     ("unable to open", "cannot be opened; check the folder and the rights of this user"),

@@ -86,7 +86,7 @@ class _Batch:
         ids = sorted({one.client_id for one in events})
         rows = connection.execute(sa.select(EVENTS).where(EVENTS.c.client_id.in_(ids)))
         self.known = {row.client_id: kept_event(row) for row in rows}
-        self.withdrawn = _withdrawn(connection, sorted({one.item_id for one in events}))
+        self.withdrawn = _withdrawn(connection, sorted({base_id(one.item_id) for one in events}))
         last = connection.execute(sa.select(sa.func.max(EVENTS.c.sequence))).scalar_one()
         self.sequence = last or 0
         self.rows: list[dict[str, Any]] = []
@@ -128,7 +128,7 @@ class _Batch:
             return f"the project has no item {event.item_id!r}"
         if event.kind == "withdraw" and not post.is_owner:
             return "only an owner of the project withdraws an item"
-        if event.item_id in self.withdrawn and event.kind not in _AFTER_WITHDRAWAL:
+        if base_id(event.item_id) in self.withdrawn and event.kind not in _AFTER_WITHDRAWAL:
             return f"the item {event.item_id!r} was withdrawn"
         texts = (event.client_id, event.item_id, event.field, event.part, event.client_time)
         named = str(event.value) if event.kind == "undo" else ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ragstone.annotation.agreement import QuestionAgreement, agreements
+from ragstone.annotation.agreement import PeopleAgreement, agreements
 from ragstone.annotation.influence import ModelLabels, model_labels
 from ragstone.annotation.label_columns import label_columns
 from ragstone.annotation.label_forecast import QuestionForecast, forecasts
@@ -40,7 +40,7 @@ class ProjectNumbers:
     events: int
     """Events in the database when they were made."""
     progress: Progress
-    questions: tuple[QuestionAgreement, ...]
+    questions: tuple[PeopleAgreement, ...]
     needed: tuple[QuestionForecast, ...]
     model: tuple[ModelLabels, ...]
     sides: tuple[SideChoices, ...]

@@ -1,4 +1,4 @@
-"""Which side people choose of two answers: a preference for the left one is no preference."""
+"""Which side people choose of two answers, whatever answer was on it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _choices(project: Project, columns: LabelColumns, question: QuestionColumns)
 
 
 def _left(project: Project, person: str, item_id: str) -> str:
-    """Return the label of the answer that a person saw on the left; "" if it is no pair."""
+    """Return the label of the answer that a person saw on the left; "" if the item has one answer."""
     blind = Blind(project, person, item_id)
     if len(blind.sides) < len(SIDES):
         return ""

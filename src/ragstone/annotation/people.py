@@ -24,7 +24,7 @@ ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
 OWNER: Final = "owner"
 """The person of a project on this machine alone, unless `--name` gives another name."""
 _RESERVED: Final = ("agent", "model", "ragstone")
-"""Names of what is no person in events and exports."""
+"""Names in events and exports that belong to programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ class PeopleTable:
     def person_of_token(self, token: str) -> Person | None:
         """Return the person whom a token signs in."""
         mine = PEOPLE.c.token_hash == token_hash(token)
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(mine)
-        return next((Person(row.name, row.role) for row in self._rows(wanted)), None)
+        row = self._row(sa.select(PEOPLE.c.name, PEOPLE.c.role).where(mine))
+        return None if row is None else Person(row.name, row.role)
 
     def renew_token(self, name: str) -> str:
         """Return a new token of a person; the old one no longer works, and sessions end."""
@@ -144,9 +144,9 @@ class PeopleTable:
         known = self._sessions.get(key)
         if known is None:
             mine = (SESSIONS.c.token_hash == key, SESSIONS.c.opened > _oldest())
-            wanted = sa.select(SESSIONS.c.person).where(*mine)
-            known = next((row.person for row in self._rows(wanted)), None)
-            if known is not None:
+            row = self._row(sa.select(SESSIONS.c.person).where(*mine))
+            if row is not None:
+                known = str(row.person)
                 self._sessions.put(key, known)
         return known
 
@@ -178,9 +178,14 @@ class PeopleTable:
         self._people.clear()
         return found
 
-    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
+    def _row(self, wanted: sa.Select[Any]) -> Any:
         with self.connections.reading() as connection:
-            yield from connection.execute(wanted.execution_options(yield_per=1000))
+            return connection.execute(wanted).one_or_none()
+
+    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
+        streamed = wanted.execution_options(yield_per=1000)
+        with self.connections.reading() as connection, connection.execute(streamed) as rows:
+            yield from rows
 
 
 def check_name(name: str) -> None:
@@ -198,7 +203,7 @@ def check_name(name: str) -> None:
 
 def token_hash(token: str) -> str:
     """Return what the database keeps of a token, which is random and long."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def _new_token() -> str:

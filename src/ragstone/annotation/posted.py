@@ -7,6 +7,7 @@ from typing import Any
 
 from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
+from ragstone.annotation.items import base_id
 from ragstone.annotation.keeping import Receipt, receipts_document
 
 
@@ -21,21 +22,12 @@ def events_answer(
     reasons of those that the owner took out of the project.
     """
     items = list(dict.fromkeys(one.item_id for one in events))
+    gone = database.withdrawn([base_id(one) for one in items])
     return {
         **receipts_document(receipts),
         "current": {item_id: _labels(database, item_id, person) for item_id in items},
-        "withdrawn": withdrawn(database, items),
+        "withdrawn": {one: gone[base_id(one)] for one in items if base_id(one) in gone},
     }
-
-
-def withdrawn(database: Database, items: Sequence[str]) -> dict[str, str]:
-    """Return item id -> reason, for those of the items that are withdrawn now."""
-    found = {}
-    for item_id in items:
-        for one in database.events(item_id=item_id, kinds=("withdraw",)):
-            if one.event.client_id not in database.undone(item_id):
-                found[item_id] = str(one.event.value or "")
-    return found
 
 
 def _labels(database: Database, item_id: str, person: str) -> list[dict[str, Any]]:

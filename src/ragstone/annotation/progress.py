@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ragstone.annotation.disagreements import SCALE_POINTS
 
 if TYPE_CHECKING:
-    from ragstone.annotation.agreement import QuestionAgreement
+    from ragstone.annotation.agreement import PeopleAgreement
     from ragstone.annotation.label_columns import ItemWork, LabelColumns, QuestionColumns
 
 _PACE_DAYS: Final = 7
@@ -87,7 +87,7 @@ class Progress:
 
 
 def progress_of(
-    columns: LabelColumns, people_per_item: int, agreements: Sequence[QuestionAgreement]
+    columns: LabelColumns, people_per_item: int, agreements: Sequence[PeopleAgreement]
 ) -> Progress:
     """Return how far a project is."""
     finished: Counter[str] = Counter()
@@ -125,7 +125,7 @@ def _median(work: Iterable[ItemWork]) -> float | None:
 
 
 def _people(
-    columns: LabelColumns, agreements: Sequence[QuestionAgreement]
+    columns: LabelColumns, agreements: Sequence[PeopleAgreement]
 ) -> Iterable[PersonProgress]:
     """Yield what each person did, by name."""
     own: dict[int, list[ItemWork]] = defaultdict(list)

@@ -29,7 +29,16 @@ _RESAMPLES: Final = 2000
 """Resamples of an interval: a page of 200 people must not take long."""
 _Place: TypeAlias = tuple[str, str]
 """The item id and the part of a label of one question."""
-_ByPlace: TypeAlias = Mapping[_Place, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The labels of a question; repeats keep their own ids."""
+
+    at: dict[_Place, dict[str, Any]]
+    """Place -> person -> label."""
+    of: dict[str, dict[_Place, Any]]
+    """Person -> place -> label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +96,19 @@ def quality(project: Project, database: Database) -> list[PersonQuality]:
 
 def _answers(
     project: Project, question: Question, by_person: Mapping[str, Iterable[GivenLabel]]
-) -> _ByPlace:
-    """Return (item id, part) -> person -> label of a question.
-
-    Repeats keep their own ids; qualification items are left out.
-    """
-    found: dict[_Place, dict[str, Any]] = {}
+) -> _Answers:
+    """Return the labels of a question; those of qualification items are left out."""
+    found = _Answers({}, {})
     for person, given in by_person.items():
+        mine = found.of.setdefault(person, {})
         for label in given:
             if label.field == question.name and not project.items[base_id(label.item_id)].known:
                 value = (
                     label.value if _is_number(question, label.value) else comparable(label.value)
                 )
-                found.setdefault((label.item_id, label.part), {})[person] = value
+                place = (label.item_id, label.part)
+                mine[place] = value
+                found.at.setdefault(place, {})[person] = value
     return found
 
 
@@ -111,7 +120,7 @@ def _quality(
     project: Project,
     person: str,
     given: list[GivenLabel],
-    answers: Sequence[tuple[Question, _ByPlace]],
+    answers: Sequence[tuple[Question, _Answers]],
 ) -> PersonQuality:
     own = [one for one in given if one.field != SKIPPED and not one.field.startswith(ADJUDICATED)]
     plain = [one for one in own if not _is_special(project, one.item_id)]
@@ -126,7 +135,7 @@ def _quality(
         statistics.median(times.values()) if times else None,
         len(times),
         _known(project, given),
-        tuple(_found(question, _repeated(person, held)) for question, held in answers),
+        tuple(_found(question, _repeated(held.of[person])) for question, held in answers),
         tuple(_found(question, _with_others(person, held)) for question, held in answers),
         {one.item_id: str(one.value) for one in given if one.field == SKIPPED},
         sum(one.seconds is not None and one.seconds < HASTY_SECONDS for one in own),
@@ -147,23 +156,22 @@ def _known(project: Project, given: Iterable[GivenLabel]) -> Proportion:
     return proportion(right, total)
 
 
-def _repeated(person: str, held: _ByPlace) -> list[tuple[Any, Any]]:
+def _repeated(mine: Mapping[_Place, Any]) -> list[tuple[Any, Any]]:
     """Return the first and the second label of each place that a person labelled twice."""
-    found = []
-    for (item_id, part), given in held.items():
-        first = held.get((base_id(item_id), part), {})
-        if item_id.endswith(AGAIN) and person in given and person in first:
-            found.append((first[person], given[person]))
-    return found
+    return [
+        (mine[base_id(item_id), part], again)
+        for (item_id, part), again in mine.items()
+        if item_id.endswith(AGAIN) and (base_id(item_id), part) in mine
+    ]
 
 
-def _with_others(person: str, held: _ByPlace) -> list[tuple[Any, Any]]:
+def _with_others(person: str, answers: _Answers) -> list[tuple[Any, Any]]:
     """Return the label of a person and the majority of the others', per place that has both."""
-    mine = {place: given[person] for place, given in held.items() if person in given}
+    mine = answers.of[person]
     others: dict[str, dict[str, str]] = {}
     values: dict[str, Any] = {}
     for number, place in enumerate(mine):
-        for name, value in held[place].items():
+        for name, value in answers.at[place].items():
             if name != person:
                 values[comparable(value)] = value
                 others.setdefault(name, {})[f"{number}"] = comparable(value)

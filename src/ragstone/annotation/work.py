@@ -106,6 +106,8 @@ class Work:
                 case "withdraw":
                     self._withdraw()
                 case _:
+                    if event.item_id in self.withdrawn:
+                        self._withdraw()  # an undo takes it back
                     touched[event.item_id, kept.person] = None
                     if event.kind == "undo" and event.item_id in self.withdrawn:
                         self._withdraw()
@@ -287,6 +289,6 @@ class Work:
 
     def _shuffled(self, held: Sequence[_Any], person: str, what: str) -> list[_Any]:
         found, settings = list(held), self.project.settings
-        if settings.order == "per_person":
+        if settings.order == "per_person" or self.active:
             random.Random(f"{settings.seed}\n{person}\n{what}").shuffle(found)  # noqa: S311
         return found

@@ -65,7 +65,7 @@ class EventWriter:
                     future.set_result(receipts)
 
     async def _each(self, group: Sequence[_Waiting]) -> None:
-        """Keep requests one by one: a fault in one of them is no fault of the others."""
+        """Keep requests one by one: the others are kept if one of them has a fault."""
         for post, future in group:
             try:
                 (receipts,) = await self._kept([post])

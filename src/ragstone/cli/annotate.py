@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.annotate_agreement import agreement_command
+from ragstone.cli.annotate_backup import backup_command
+from ragstone.cli.annotate_check import check_command
 from ragstone.cli.annotate_export import (
     add_command,
     export_command,
@@ -23,6 +25,7 @@ from ragstone.cli.annotate_project import (
     open_project,
     project_options,
 )
+from ragstone.cli.annotate_restore import restore_command
 from ragstone.cli.annotate_terminal import run_terminal
 from ragstone.cli.options import json_option, wants_json
 from ragstone.errors import ConfigError
@@ -61,12 +64,8 @@ def command() -> None:
 
 
 for _one in (
-    people_group,
-    agreement_command,
-    export_command,
-    import_command,
-    add_command,
-    scheme_command,
+    *(people_group, export_command, import_command, add_command, scheme_command),
+    *(backup_command, restore_command, check_command, agreement_command),
 ):
     command.add_command(_one)
 

@@ -40,6 +40,6 @@ WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old on
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
-SESSION_SECONDS: Final = 2.0
+SESSION_SECONDS: Final = 10.0
 """For how long a session is known without a query: a person whom another process removes can act
 for so long."""

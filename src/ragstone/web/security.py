@@ -34,7 +34,7 @@ def new_token() -> str:
 
 def same_token(given: str, token: str) -> bool:
     """Return whether a form is of this start of the server."""
-    return secrets.compare_digest(given.encode(), token.encode())
+    return secrets.compare_digest(given.encode(errors="replace"), token.encode())
 
 
 def refusal(request: web.Request, hosts: Sequence[str] = (), proxies: Sequence[str] = ()) -> str:

@@ -14,7 +14,6 @@ from ragstone.annotation.asked import AskedQuestion, asked_questions
 from ragstone.annotation.assignment import items_left, next_items, standing
 from ragstone.annotation.blind import Blind
 from ragstone.annotation.items import base_id
-from ragstone.annotation.posted import withdrawn
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web.errors import PageError, StateText
 
@@ -100,7 +99,7 @@ def _state(site: Site, person: str, item_id: str) -> StateText | None:
     if own not in site.project.items:
         said = f"There is no item {item_id!r}."
         raise PageError(404, StateText(said, link="/label", link_text="Next item"))
-    reason = withdrawn(site.database, [own]).get(own)
+    reason = site.database.withdrawn([own]).get(own)
     if reason is None:
         return None
     said, then = f"The item {own!r} was withdrawn.", reason or "No label of it counts."

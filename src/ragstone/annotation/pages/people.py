@@ -60,7 +60,7 @@ def _add(site: Site, name: str, values: Mapping[str, str]) -> dict[str, str]:
     role = next((one for one in ROLES if one == values.get("role")), None)
     if role is None:
         raise PageError(400, StateText(f"There is no role {values.get('role', '')!r}."))
-    return {"said": f"{name} is {role}.", "token": site.database.add_person(name, role)}
+    return {"said": f"{name} was added as {role}.", "token": site.database.add_person(name, role)}
 
 
 def _renew(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:

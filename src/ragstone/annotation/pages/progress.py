@@ -10,7 +10,7 @@ from ragstone.web import limits, numbers
 from ragstone.web.page_query import page_address
 
 if TYPE_CHECKING:
-    from ragstone.annotation.agreement import QuestionAgreement
+    from ragstone.annotation.agreement import PeopleAgreement
     from ragstone.annotation.label_forecast import QuestionForecast
 
 WAIT: Final = 5.0
@@ -81,7 +81,7 @@ def _forecast(one: QuestionForecast) -> dict[str, Any]:
     return {"question": one.question, "value": one.value, "needed": one.needed}
 
 
-def _question(one: QuestionAgreement, found: ProjectNumbers) -> dict[str, Any]:
+def _question(one: PeopleAgreement, found: ProjectNumbers) -> dict[str, Any]:
     most = max(one.counts.values(), default=0) or 1
     width = 100 / max(len(one.counts), 1)
     total = one.agreement.ratings or 1

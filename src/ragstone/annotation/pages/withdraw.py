@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from ragstone.annotation.database import Person
 from ragstone.annotation.events import Event
-from ragstone.annotation.posted import withdrawn
 from ragstone.annotation.site import Document, Site, SiteCall
 from ragstone.web import limits
 from ragstone.web.errors import PageError, StateText
@@ -30,7 +29,7 @@ def _run(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
         raise PageError(404, StateText(f"There is no item {item_id!r} in this project."))
     event = _withdrawal(item_id, reason) if reason else _undo(site, person, item_id)
     site.database.append(person.name, [event])
-    return {"item_id": item_id, "withdrawn": withdrawn(site.database, [item_id]).get(item_id)}
+    return {"item_id": item_id, "withdrawn": site.database.withdrawn([item_id]).get(item_id)}
 
 
 def _withdrawal(item_id: str, reason: str) -> Event:

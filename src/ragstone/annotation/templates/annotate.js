@@ -1,8 +1,8 @@
 "use strict";
 // The outbox: an event stays in this browser until the server has confirmed it, so a reload, a lost
 // connection or a stopped server loses nothing. Order is kept; a second copy counts once.
-// ragstoneAnnotate.send({kind, item_id, ...}, ...) returns the ids of the events, or null if there
-// is no room. The document gets "annotate:saved", "annotate:refused" ({event, reason}) and
+// ragstoneAnnotate.send({kind, item_id, ...}, ...) returns the ids of the events, or null if
+// nothing fits. The document gets "annotate:saved", "annotate:refused" ({event, reason}) and
 // "annotate:withdrawn" ({item id: reason}).
 const ragstoneAnnotate = (() => {
   const { project, person } = document.body.dataset, prefix = `ragstone:${project}:${encodeURIComponent(person)}:`;
