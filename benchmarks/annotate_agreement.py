@@ -99,7 +99,7 @@ def fill(project: Project) -> None:
 
 def against_packages(rated: RatedValues) -> dict[str, float]:
     """Return the seconds of single values by this package and by others, which are equal."""
-    codes = {value: place for place, value in enumerate(VALUES)}
+    codes: dict[float | str, int] = {value: place for place, value in enumerate(VALUES)}
     people = list(dict.fromkeys(person for of in rated.items for person in of))
     order = {person: place for place, person in enumerate(people)}
     table = np.full((len(people), len(rated.items)), np.nan)
@@ -157,7 +157,8 @@ def clicks(project: Project) -> dict[str, float]:
         ) as client:
             client.get("/label").raise_for_status()
             alone = [click(client, f"a{number}") for number in range(CLICKS)]
-            stop, meanwhile = threading.Event(), []
+            stop = threading.Event()
+            meanwhile: list[float] = []
             owner = httpx.Client(base_url=server.address, headers=of_owner, timeout=60)
             before = server.memory()
 
