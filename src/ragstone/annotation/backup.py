@@ -62,7 +62,7 @@ def write_backup(connections: Connections, project: str, to: Path, why: str = ""
         to: the file, which ends with `.gz`, or a folder that gets a file with a name of its own.
         why: a word for that name.
     """
-    with connections.reading() as connection:
+    with connections.reading(snapshot=True) as connection:
         return back_up(connection, project, to, why)
 
 

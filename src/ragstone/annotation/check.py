@@ -45,7 +45,7 @@ def check_database(
         repair: whether to derive labels and undone events again if they are stale.
     """
     if not repair:
-        with connections.reading() as connection:
+        with connections.reading(snapshot=True) as connection:
             return _checked(connections, connection, item_ids)
 
     def action(connection: sa.Connection) -> DatabaseCheck:

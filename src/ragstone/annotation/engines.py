@@ -20,7 +20,8 @@ T = TypeVar("T")
 VARIABLE: Final = "RAGSTONE_DATABASE"
 """The environment variable with the address: a password in it is in no list of processes."""
 _FORMS: Final = "sqlite:///PATH or postgresql://USER@HOST/NAME"
-_WRITES: Final = "ragstone_writes"
+_BEGIN: Final = "ragstone_begin"
+"""The option of a connection that has the statement with which its transaction begins."""
 _LOCK: Final = (
     "SELECT pg_advisory_xact_lock(1380009810), set_config('synchronous_commit', 'on', true)"
 )
@@ -28,7 +29,10 @@ _SECRET_KEYS: Final = ("password", "sslpassword")
 _PATIENCE: Final = {"connect_timeout": 10, "tcp_user_timeout": 30_000}
 """Seconds for a connection, and milliseconds for a word of the server, unless the address says."""
 _CAUSES: Final = (
-    ("not a database", "is not an SQLite database; name another file, or move it and restore a backup"),
+    (
+        "not a database",
+        "is not an SQLite database; name another file, or move it and restore a backup",
+    ),
     ("malformed", "is damaged; move it away and restore a backup: ragstone annotate restore"),
     ("readonly", "can only be read; give this user the right to write the file and its folder"),
     ("unable to open", "cannot be opened; check the folder and the rights of this user"),
@@ -114,11 +118,17 @@ class Connections:
             raise self._error(error) from None
 
     @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """Yield a connection that sees one state of the database."""
+    def reading(self, *, snapshot: bool = False) -> Iterator[sa.Connection]:
+        """Yield a connection for reading.
+
+        Args:
+            snapshot: whether all statements see one state of the database; otherwise each does.
+        """
         try:
             with self.engine.connect() as connection:
-                if not self.is_sqlite:
+                if snapshot and self.is_sqlite:
+                    connection.execution_options(**{_BEGIN: "BEGIN"})
+                elif snapshot:
                     connection.execution_options(isolation_level="REPEATABLE READ")
                 yield connection
         except sa.exc.DBAPIError as error:
@@ -131,7 +141,7 @@ class Connections:
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
         with self.engine.connect() as connection:
-            connection.execution_options(**{_WRITES: True})
+            connection.execution_options(**{_BEGIN: "BEGIN IMMEDIATE"})
             with connection.begin():
                 if not self.is_sqlite:
                     connection.execute(sa.text(_LOCK))
@@ -163,5 +173,7 @@ def _sqlite_settings(connection: Any, _record: Any) -> None:
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:
-    writes = connection.get_execution_options().get(_WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    statement = connection.get_execution_options().get(_BEGIN)
+    # A single query needs no transaction: each further statement waits for other threads.
+    if statement:
+        connection.exec_driver_sql(statement)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.annotate_database import opened, project_options
+from ragstone.cli.annotate_database import database_options, opened
 from ragstone.cli.options import FILE, print_result
 
 
@@ -18,7 +18,7 @@ from ragstone.cli.options import FILE, print_result
     metavar="FILE",
     help="File to write, ending with .jsonl.gz (default: a new one in PROJECT/backups).",
 )
-@project_options
+@database_options
 def backup_command(*, folder: Path, database: str, output: Path | None) -> None:
     """Write the people and the events of PROJECT to one file.
 

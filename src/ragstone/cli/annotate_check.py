@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.annotate_database import opened, project_options
+from ragstone.cli.annotate_database import database_options, opened
 from ragstone.cli.options import print_result
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.option("--repair", is_flag=True, help="Derive labels that are stale from the events again.")
-@project_options
+@database_options
 def check_command(*, folder: Path, database: str, repair: bool) -> None:
     """Check that no event of PROJECT is missing or double, and that labels follow from events.
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.annotate_database import opened, project_options
+from ragstone.cli.annotate_database import database_options, opened
 from ragstone.cli.options import FILE, print_result
 
 
 @click.command("restore")
-@project_options
+@database_options
 @click.argument("backup", type=FILE, metavar="FILE")
 @click.option(
     "--replace",
