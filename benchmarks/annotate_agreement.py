@@ -67,9 +67,10 @@ def measured(folder: Path, events: int) -> dict[str, float]:
     found = {"events": float(database.count()), "people": float(PEOPLE)}
     gc.collect()
     before = peak_mb()
-    used = time.process_time()
-    found["seconds of all numbers"] = timed(lambda: project_numbers(site))
-    found["CPU seconds of all numbers"] = time.process_time() - used
+    used = cpu(
+        lambda: found.update({"seconds of all numbers": timed(lambda: project_numbers(site))})
+    )
+    found["CPU seconds of all numbers"] = used
     found["MB more at the peak"] = peak_mb() - before
     columns = label_columns(site)
     found["seconds of agreement alone"] = timed(lambda: agreements(columns))
@@ -98,8 +99,8 @@ def fill(project: Project) -> None:
 
 
 def against_packages(rated: RatedValues) -> dict[str, float]:
-    """Return the seconds of single values by this package and by others, which are equal."""
-    codes = {value: place for place, value in enumerate(VALUES)}
+    """Return the CPU seconds of single values by this package and by others, which are equal."""
+    codes: dict[float | str, int] = {value: place for place, value in enumerate(VALUES)}
     people = list(dict.fromkeys(person for of in rated.items for person in of))
     order = {person: place for place, person in enumerate(people)}
     table = np.full((len(people), len(rated.items)), np.nan)
@@ -108,10 +109,8 @@ def against_packages(rated: RatedValues) -> dict[str, float]:
             table[order[person], place] = codes[value]
     given = [list(of.values()) for of in rated.items]
     alphas: list[float | None] = []
-    own = timed(lambda: alphas.append(krippendorff_alpha(given, resamples=1).value))
-    package = timed(
-        lambda: alphas.append(krippendorff.alpha(table, level_of_measurement="nominal"))
-    )
+    own = cpu(lambda: alphas.append(krippendorff_alpha(given, resamples=1).value))
+    package = cpu(lambda: alphas.append(krippendorff.alpha(table, level_of_measurement="nominal")))
     assert abs((alphas[0] or 0) - (alphas[1] or 0)) < 1e-9
     pairs = rated.agreement(most_pairs=KAPPAS).pairwise
 
@@ -123,20 +122,20 @@ def against_packages(rated: RatedValues) -> dict[str, float]:
     kappas: list[list[float | None]] = []
     # Kappas of equal labels are not defined, which statsmodels reports per value.
     warnings.simplefilter("ignore", RuntimeWarning)
-    own_kappas = timed(
+    own_kappas = cpu(
         lambda: kappas.append([cohen_kappa(*t.T.tolist(), resamples=1).value for t in tables])
     )
-    package_kappas = timed(
+    package_kappas = cpu(
         lambda: kappas.append([float(cohens_kappa(to_table(t, bins=4)[0]).kappa) for t in tables])
     )
     own_values, package_values = (np.array(one, float) for one in kappas)
     assert np.allclose(own_values, package_values, atol=1e-9, equal_nan=True)
     return {
-        "alpha without interval: seconds here": own,
-        "alpha without interval: seconds of krippendorff": package,
+        "alpha without interval: CPU seconds here": own,
+        "alpha without interval: CPU seconds of krippendorff": package,
         "alpha: time here relative to krippendorff": own / package,
-        f"{len(tables)} kappas without intervals: seconds here": own_kappas,
-        f"{len(tables)} kappas without intervals: seconds of statsmodels": package_kappas,
+        f"{len(tables)} kappas without intervals: CPU seconds here": own_kappas,
+        f"{len(tables)} kappas without intervals: CPU seconds of statsmodels": package_kappas,
         "kappas: time here relative to statsmodels": own_kappas / package_kappas,
     }
 
@@ -155,9 +154,9 @@ def clicks(project: Project) -> dict[str, float]:
         with httpx.Client(
             base_url=server.address, headers={"Cookie": cookie}, timeout=60
         ) as client:
-            client.get("/label").raise_for_status()
             alone = [click(client, f"a{number}") for number in range(CLICKS)]
-            stop, meanwhile = threading.Event(), []
+            stop = threading.Event()
+            meanwhile: list[float] = []
             owner = httpx.Client(base_url=server.address, headers=of_owner, timeout=60)
             before = server.memory()
 
@@ -200,6 +199,13 @@ def timed(run: Callable[[], object]) -> float:
     started = time.perf_counter()
     run()
     return time.perf_counter() - started
+
+
+def cpu(run: Callable[[], object]) -> float:
+    """Return the CPU seconds of a call, which other work on the machine does not change."""
+    started = time.process_time()
+    run()
+    return time.process_time() - started
 
 
 def p95(seconds: list[float]) -> float:

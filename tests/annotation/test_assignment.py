@@ -71,6 +71,16 @@ def test_two_people_who_ask_at_once_get_different_items(tmp_path: Path) -> None:
         assert set(next_items(site, "cem", 5)) == {*site.project.items} - {ann[0]}
 
 
+def test_a_person_who_asks_for_all_items_keeps_a_few(tmp_path: Path) -> None:
+    """Others get the rest."""
+    with made_site(tmp_path, 20) as (site, _):
+        first = next_items(site, "ann", 20)
+        assert len(first) == 20
+        assert set(next_items(site, "ben", 20)) == set(first[limits.CLAIMED_ITEMS :])
+        found = standing(site, "ben")
+        assert (found.state, found.left) == ("open", 20)
+
+
 def test_an_item_that_was_opened_before_a_restart_is_open_at_its_person(tmp_path: Path) -> None:
     """The event of opening it has the time."""
     with made_site(tmp_path, 2) as (site, give):

@@ -68,7 +68,7 @@ def test_a_folder_with_files_and_a_failure_leave_nothing(tmp_path: Path) -> None
     """No other folder is touched, and half a project never appears."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(ConfigError, match="no annotation project; choose another name"):
+    with pytest.raises(ConfigError, match="not an annotation project; choose another name"):
         make_project(tmp_path / "mine", PLAN, ITEMS)
     with pytest.raises(ConfigError, match="no item"):
         make_project(tmp_path / "empty", PLAN, [])

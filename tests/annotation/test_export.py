@@ -11,10 +11,11 @@ import pytest
 from ragstone.annotation.create import ProjectPlan, make_project
 from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
-from ragstone.annotation.export import ExportChoice, export_lines, rating_places
+from ragstone.annotation.export import ExportChoice, export_lines, rating_lines, rating_places
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer
 from ragstone.annotation.project import Project
 from ragstone.annotation.schemes import TaskName
+from ragstone.annotation.site import Site
 from ragstone.data.readers.ratings import Inclusion, read_ratings
 from ragstone.types import Passage, Query
 
@@ -204,3 +205,13 @@ def test_every_place_of_a_label_is_one_rating(tmp_path: Path) -> None:
     found = [tuple(sorted(row.items())) for row, _ in rating_places(made.items, made.scheme)]
 
     assert len(found) == len(set(found)) == 8
+
+
+def test_the_server_gives_the_same_bytes(tmp_path: Path) -> None:
+    """`GET /export.jsonl` is the export of the command."""
+    made, database = project(tmp_path, "ratings", AnnotationItem("q1", QUERY, (PASSAGE,), (A, B)))
+    give(database, "ann", ("q1", "faithfulness", "b · gold", 4))
+
+    assert list(rating_lines(Site(made, database))) == list(
+        export_lines(made, database, ExportChoice())
+    )

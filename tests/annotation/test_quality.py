@@ -43,7 +43,7 @@ def test_known_labels_repeats_others_time_and_skips(tmp_path: Path) -> None:
 
 
 def test_a_scale_has_weights_and_three_people_a_majority(tmp_path: Path) -> None:
-    """A tie of the others is no majority; a near point counts for a part."""
+    """A tie of the others is left out; a near point counts for a part."""
     with made_site(tmp_path, task="labels") as (site, give):
         for item_id, values in {"q0": (0, 0, 0), "q1": (3, 2, 2), "q2": (1, 0, 3)}.items():
             for person, value in zip(("ann", "ben", "cem"), values, strict=True):

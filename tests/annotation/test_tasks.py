@@ -8,7 +8,14 @@ from typing import get_args
 import pytest
 
 from ragstone.annotation.schemes import TaskName
-from ragstone.annotation.tasks import FURTHER, OWN, scheme_of
+from ragstone.annotation.tasks import (
+    FURTHER,
+    OWN,
+    scheme_file,
+    scheme_names,
+    scheme_of,
+    scheme_schema,
+)
 from ragstone.data.readers.rated_inspection import MTRAG_RATINGS
 from ragstone.data.taxonomy import load_taxonomy, own_taxonomies
 from ragstone.errors import ConfigError
@@ -41,3 +48,21 @@ def test_names_and_files(tmp_path: Path) -> None:
     (tmp_path / "my.yaml").write_text("name: mood\nquestions: [{name: mood, option: []}]\n")
     with pytest.raises(ConfigError, match=r"questions\.0\.option: unknown key.*options"):
         scheme_of("labels", "my.yaml", tmp_path)
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_a_scheme_is_printed_as_its_file(tmp_path: Path, name: str) -> None:
+    """The file of a scheme is read as the same scheme, so that it can be changed."""
+    (tmp_path / "mine.yaml").write_text(scheme_file(name))
+
+    assert scheme_of("labels", "mine.yaml", tmp_path) == scheme_of("labels", name, tmp_path)
+
+
+def test_the_json_schema_has_every_key() -> None:
+    """Editors complete the keys of a scheme file."""
+    found = scheme_schema()
+
+    assert {"name", "questions", "ask", "guidelines", "shows_gold", "each"} == set(
+        found["properties"]
+    )
+    assert found["additionalProperties"] is False

@@ -87,7 +87,7 @@ def test_undo_skip_comment_guidelines_and_other_keys(tmp_path: Path) -> None:
         ("i0", "support", "", "partly"),
         ("i1", "skipped", "", "too long"),
     ]
-    for said in ("undone", "no support by itself", "write a comment", "no such key: x"):
+    for said in ("undone", "not support by itself", "write a comment", "no such key: x"):
         assert said in shown
     (comment,) = database.events(kinds=("comment",))
     assert (comment.event.item_id, comment.event.value) == ("i2", "odd")

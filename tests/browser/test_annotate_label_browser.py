@@ -67,6 +67,7 @@ def expect(what: Any) -> Any:
     """Return Playwright's assertions about a locator."""
     from playwright.sync_api import expect as expected
 
+    expected.set_options(timeout=20_000)
     return expected(what)
 
 
@@ -198,6 +199,39 @@ def test_validation_with_repaired_texts_by_keys(tmp_path: Path, page: Any) -> No
         }
 
 
+def test_several_choices_by_keys(tmp_path: Path, page: Any) -> None:
+    """Keys switch options on and off; Enter stores the list."""
+    made = made_site(tmp_path, plain_items(2), task="labels", scheme="mtrag-question-types")
+    with made as (site, _), served_site(site) as to:
+        page.goto(to)
+        at(page, "q0")
+        type_keys(page, "3 1 3 2 Enter")
+        at(page, "q1")
+        saved(page)
+        question = site.project.scheme.questions[0]
+        first = [one.value for one in question.options[:2]]
+        assert [one[:4] for one in labels(site)] == [("q0", question.name, "", first)]
+
+
+def test_a_label_that_is_undone_offline_is_undone_after_a_reload(tmp_path: Path, page: Any) -> None:
+    """Both events wait; the item is open."""
+    with made_site(tmp_path, 3) as (site, _), served_site(site) as to:
+        page.goto(to)
+        at(page, "q0")
+        page.wait_for_load_state("networkidle")
+        page.context.set_offline(True)
+        type_keys(page, "1")
+        at(page, "q1")
+        type_keys(page, "u")
+        at(page, "q0")
+        page.context.set_offline(False)
+        page.goto(to)
+        at(page, "q0")
+        expect(page.locator("[data-value][aria-pressed=true]")).to_have_count(0)
+        saved(page)
+        assert labels(site) == []
+
+
 def test_undo_skip_comment_and_the_way_back(tmp_path: Path, page: Any) -> None:
     """U takes a label back and shows its item; S has a reason; K and J go through seen items."""
     with made_site(tmp_path, 5) as (site, _), served_site(site) as to:
@@ -212,7 +246,11 @@ def test_undo_skip_comment_and_the_way_back(tmp_path: Path, page: Any) -> None:
         at(page, "q2")
         type_keys(page, "s 3")
         at(page, "q3")
-        type_keys(page, "m h i Control+Enter")
+        type_keys(page, "?")
+        expect(page.locator("dialog[open] h2")).to_have_text("Keys")
+        type_keys(page, "Escape g")
+        expect(page.locator("dialog[open] p")).to_contain_text("is no support by itself")
+        type_keys(page, "Escape m h i Control+Enter")
         type_keys(page, "k")
         at(page, "q2")
         type_keys(page, "k k")
@@ -480,6 +518,24 @@ def test_it_is_accessible_and_fits(task: str, scheme: str, tmp_path: Path, brows
                 assert min(sizes) >= 40
             assert page.title() != "owned"
             context.close()
+
+
+def test_dialogs_and_the_end_are_accessible(tmp_path: Path, browser: Any) -> None:
+    """No violation in a dialog, with a suggestion that differs, and if nothing is left."""
+    axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 844}, bypass_csp=True)
+    page = context.new_page()
+    made = made_site(tmp_path, SUGGESTED[:1], suggestions="after")
+    with made as (site, _), served_site(site) as to:
+        page.goto(to)
+        at(page, "q0")
+        page.evaluate(axe)
+        for keys in ("s", "Escape g", "Escape m", "Escape 1", "Enter"):
+            type_keys(page, keys)
+            assert page.evaluate("axe.run()")["violations"] == []
+        expect(page.locator(".said-text")).to_be_visible()
+        assert page.evaluate("axe.run()")["violations"] == []
+    context.close()
 
 
 def test_a_phone_by_touch(tmp_path: Path, browser: Any) -> None:

@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 from tests.fakes.made_results import made_results
 
+from ragstone.annotation.database import Database
 from ragstone.annotation.from_list import annotate_list
 from ragstone.annotation.project import Project
 from ragstone.cli.annotate import command as annotate
@@ -72,7 +73,7 @@ def test_a_second_start_with_the_same_options_opens(
 
 
 def test_settings_and_files_are_in_the_project() -> None:
-    """Overlap, suggestions, repeats, guidelines and a scheme of one's own."""
+    """Overlap, suggestions, repeats, guidelines and your own scheme."""
     Path("mood.yaml").write_text(
         "name: mood\nask: Mood?\nquestions: [{name: mood, options: [{value: calm}]}]\n"
     )
@@ -213,3 +214,26 @@ def test_the_people_of_mirage() -> None:
     assert (support["n"], sorted(support["raters"])) == (500, ["ann", "ben", "cem", "model"])
     assert len(support["pairwise"]) == 6
     assert 0.8 < support["alpha"] < 1
+
+
+def test_conversations_are_imported_for_review() -> None:
+    """A data set's conversations are items with events, which a second start leaves as they are."""
+    assert "leave --terminal out" in str(
+        start("--task", "conversation", "--from", "sample").exception
+    )
+    project = Project.open(Path("p"))
+    database = Database.open(f"sqlite:///{Path('p/annotation.db').resolve()}", "p")
+    count = database.count()
+    start("--task", "conversation", "--from", "sample")
+
+    assert (len(project.items), database.count()) == (12, count)
+    assert count > 12
+    database.close()
+
+
+def test_the_schemes_are_printed() -> None:
+    """Names, a file to start from, and the schema of the file."""
+    names = CliRunner().invoke(annotate, ["scheme"]).output.split()
+    assert {"fanc", "know-your-rag", "support"} <= set(names)
+    assert "faithfulness" in CliRunner().invoke(annotate, ["scheme", "fanc"]).output
+    assert json.loads(CliRunner().invoke(annotate, ["scheme", "--json"]).output)["properties"]

@@ -34,7 +34,7 @@ class Terminal:
         self.shown = ""
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        """Read until a text was shown so many times since the last key."""
+        """Read until a text was shown `times` times since the last key."""
         until = time.monotonic() + 60
         while self.shown.count(text) < times:
             assert time.monotonic() < until, self.shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import krippendorff
 import numpy as np
 import pytest
@@ -32,8 +34,10 @@ def test_alpha_and_kappas_are_those_of_the_packages(values: tuple[float | str, .
         found = rated.agreement()
         nominal = isinstance(values[0], str)
         codes = {value: place for place, value in enumerate(values)}
-        table = np.array([[codes.get(of.get(p), np.nan) for of in rated.items] for p in PEOPLE])
-        level = "nominal" if nominal else "interval"
+        table = np.array(
+            [[codes[of[p]] if p in of else np.nan for of in rated.items] for p in PEOPLE]
+        )
+        level: Literal["nominal", "interval"] = "nominal" if nominal else "interval"
         expected = krippendorff.alpha(table, level_of_measurement=level)
         assert found.alpha.value == pytest.approx(expected, abs=1e-9)
         for pair in found.pairwise:

@@ -60,7 +60,7 @@ def mirage_site(folder: Path, *, done: float = 1.0, shown: bool = False) -> Iter
         shown: whether suggestions were shown before, after or never, a third of the queries each.
     """
     items, table = mirage_items(), mirage_table()
-    settings = {"people_per_item": 3, "suggestions": "after" if shown else "never"}
+    settings: dict[str, Any] = {"people_per_item": 3, "suggestions": "after" if shown else "never"}
     with made_site(folder, items, **settings) as (site, _):
         for number, person in enumerate(PEOPLE, 1):
             site.database.append(

@@ -78,7 +78,7 @@ def make_project(folder: Path, plan: ProjectPlan, items: Iterable[AnnotationItem
 def _check_free(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(
-            f"{folder} exists and is no annotation project; choose another name for the project",
+            f"{folder} exists and is not an annotation project; choose another name",
             path=folder,
         )
 

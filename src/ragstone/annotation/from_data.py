@@ -31,7 +31,7 @@ class DataChoice:
     pairs: Mapping[str, Mapping[str, Inclusion | None]] | None = None
     """Only these pairs: query id -> passage id -> how the pair was drawn."""
     limit: int | None = None
-    """At most so many queries, a random sample."""
+    """Maximum number of queries, a random sample."""
     seed: int = 0
 
 

@@ -59,7 +59,7 @@ def read_file(path: Path) -> ReadFile:
 def _project(folder: Path) -> ReadFile:
     if not (folder / FILE).exists():
         raise ConfigError(
-            f"{folder} has no {FILE}, so it is no annotation project; a data set is given with "
+            f"{folder} has no {FILE}, so it is not an annotation project; a data set is given with "
             "--data",
             key="from",
             value=str(folder),

@@ -34,7 +34,7 @@ class AnswerChoice:
     queries: frozenset[str] | None = None
     """Only these queries."""
     limit: int | None = None
-    """At most so many queries, a random sample; for pairs, at most so many pairs."""
+    """Maximum number of queries, a random sample; of pairs, for the task `pairwise`."""
     seed: int = 0
 
 

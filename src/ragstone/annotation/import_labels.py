@@ -79,7 +79,7 @@ def with_suggestions(
 ) -> list[AnnotationItem]:
     """Return items with the ratings of a model as its suggestions.
 
-    Raises `DatasetError` if none of the ratings is of an item, or a value is no option.
+    Raises `DatasetError` if none of the ratings is of an item, or a value is not an option.
     """
     by_id = {one.item_id: one for one in items}
     found: dict[str, dict[str, Any]] = {}

@@ -21,7 +21,7 @@ SUPPORT: Final = Scheme(
         ),
     ),
     "Does the passage answer the query?",
-    "A gold answer that occurs in a passage is no support by itself: the passage must state that "
+    "A gold answer that occurs in a passage is not support by itself: the passage must state that "
     "it is the answer to this query.",
 )
 _POINTS: Final = (

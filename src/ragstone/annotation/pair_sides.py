@@ -53,7 +53,7 @@ def _choices(project: Project, columns: LabelColumns, question: QuestionColumns)
 
 
 def _left(project: Project, person: str, item_id: str) -> str:
-    """Return the label of the answer that a person saw on the left; "" if the item has one answer."""
+    """Return the label of the answer that was on the left; "" if the item has one answer."""
     blind = Blind(project, person, item_id)
     if len(blind.sides) < len(SIDES):
         return ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ragstone.annotation.own_schemes import (
     CAUSES,
@@ -50,10 +51,40 @@ def scheme_of(task: TaskName, written: str, folder: Path) -> Scheme:
         return taxonomy_scheme(load_taxonomy(written))
     known = {one.name: one for one in (*OWN.values(), *FURTHER)}
     if written not in known:
-        near = did_you_mean(written, sorted([*known, *own_taxonomies()]))
+        near = did_you_mean(written, scheme_names())
         problem = f"there is no scheme {written!r}{near}; a file of your own ends with .yaml"
         raise ConfigError(problem, key="scheme", value=written)
     return known[written]
+
+
+def scheme_names() -> list[str]:
+    """Return the names of the schemes that come with Ragstone."""
+    return sorted([*(one.name for one in (*OWN.values(), *FURTHER)), *own_taxonomies()])
+
+
+def scheme_file(name: str) -> str:
+    """Return a scheme as the YAML of a scheme file; keys with their default are left out."""
+    import yaml
+
+    document = _chosen(scheme_of("labels", name, Path()))
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+
+
+def scheme_schema() -> dict[str, Any]:
+    """Return the JSON Schema of scheme files."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Scheme).json_schema()
+
+
+def _chosen(held: Any) -> Any:
+    """Return a dataclass as plain data without the fields that have their default."""
+    if isinstance(held, tuple):
+        return [_chosen(one) for one in held]
+    if not is_dataclass(held):
+        return held
+    values = {one.name: (getattr(held, one.name), one.default) for one in fields(held)}
+    return {name: _chosen(value) for name, (value, default) in values.items() if value != default}
 
 
 def taxonomy_scheme(taxonomy: TaxonomyFile) -> Scheme:

@@ -9,8 +9,6 @@ from typing import Final, Protocol, TextIO
 END: Final = "\x04"
 """The key that ends the input; of a pipe, its end."""
 ENTER: Final = "\n"
-_LINE_BYTES: Final = 65_536
-"""More than a terminal lets a person write on one line."""
 _CONTINUES: Final = 0b1000_0000
 _FIRST: Final = {0b110: 1, 0b1110: 2, 0b11110: 3}
 """First bits of a character in UTF-8 -> bytes that follow."""
@@ -93,8 +91,14 @@ class TerminalKeys(PipedKeys):
         self.close()
         self._target.write(prompt)
         self._target.flush()
-        written = os.read(self._descriptor, _LINE_BYTES)
-        return written.decode(errors="replace").rstrip("\r\n") if written else None
+        written = b""
+        # Byte by byte: keys that were typed ahead may be behind the line.
+        while not written.endswith((b"\n", b"\r")):
+            one = os.read(self._descriptor, 1)
+            if not one:
+                return written.decode(errors="replace") or None
+            written += one
+        return written.decode(errors="replace").rstrip("\r\n")
 
     def close(self) -> None:
         """Restore the settings of the terminal."""

@@ -12,7 +12,12 @@ import click
 from ragstone.cli.annotate_agreement import agreement_command
 from ragstone.cli.annotate_backup import backup_command
 from ragstone.cli.annotate_check import check_command
-from ragstone.cli.annotate_export import add_command, export_command, import_command
+from ragstone.cli.annotate_export import (
+    add_command,
+    export_command,
+    import_command,
+    scheme_command,
+)
 from ragstone.cli.annotate_make import making_options, open_or_make
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import (
@@ -63,7 +68,7 @@ def command() -> None:
 
 
 for _one in (
-    *(people_group, export_command, import_command, add_command),
+    *(people_group, export_command, import_command, add_command, scheme_command),
     *(backup_command, restore_command, check_command, agreement_command),
 ):
     command.add_command(_one)

@@ -138,3 +138,22 @@ def add_command(*, folder: Path, **given: Any) -> None:
     added = add_to(project, given)
     document = {"project": folder, "added": added, "items": len(project.items) + added}
     print_result(lambda: document, lambda: f"{added:,} items added to {folder}")
+
+
+@click.command("scheme")
+@click.argument("name", default="")
+@json_option
+def scheme_command(*, name: str) -> None:
+    """Print a scheme as YAML, to start your own; with --json, the JSON Schema of scheme files.
+
+    Without NAME, the names of the schemes are printed.
+
+    \b
+    Examples:
+      ragstone annotate scheme fanc > mine.yaml
+      ragstone annotate my-ratings --task ratings --experiment my-run --scheme mine.yaml
+    """
+    from ragstone.annotation.tasks import scheme_file, scheme_names, scheme_schema
+
+    text = scheme_file(name) if name else "\n".join(scheme_names())
+    print_result(scheme_schema, text.rstrip)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from tests.fakes.labelled_project import made_site, plain_items
 
+from ragstone.annotation.app import make_app
 from ragstone.annotation.database import Person
 from ragstone.annotation.events import Event
 from ragstone.annotation.pages.label import LABEL, LABEL_ITEM
@@ -15,6 +18,7 @@ from ragstone.annotation.site import Site, Visit
 from ragstone.web.answers import json_bytes
 from ragstone.web.errors import PageError
 from ragstone.web.page_query import PageQuery
+from ragstone.web.server import running
 
 SECRET = {
     "answers": [
@@ -74,3 +78,28 @@ def test_a_quick_item_is_stored_by_its_last_key(tmp_path: Path) -> None:
         assert document(site)["item"].is_quick
     with made_site(tmp_path / "b", 1, task="validation") as (site, _):
         assert not document(site)["item"].is_quick
+
+
+def test_events_are_kept_with_parts_and_answered_with_tokens(tmp_path: Path) -> None:
+    """The answer has no name of a system; events of another person are not taken."""
+
+    async def ask(site: Site) -> None:
+        token = document(site, person="owner")["item"].asked[0].part
+        event = {"client_id": "c", "kind": "label", "item_id": "q0", "field": "faithfulness"}
+        posted = {**event, "part": token, "value": 3}
+        jar = aiohttp.CookieJar(unsafe=True)
+        async with (
+            running(make_app(site)) as address,
+            aiohttp.ClientSession(cookie_jar=jar) as session,
+        ):
+            await session.get(f"{address}?key={site.key}")
+            async with session.post(f"{address}events?person=bob", json=posted) as reply:
+                assert reply.status == 409
+            async with session.post(f"{address}events?person=owner", json=posted) as reply:
+                answer = await reply.json()
+        assert answer["confirmed"] == [{"client_id": "c", "sequence": 1}]
+        assert [one["part"] for one in answer["current"]["q0"]] == [token]
+        assert [one.part.endswith("-secret") for one in site.database.labels()] == [True]
+
+    with made_site(tmp_path, [{**plain_items(1)[0], **SECRET}], task="ratings") as (site, _):
+        asyncio.run(ask(site))

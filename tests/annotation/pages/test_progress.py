@@ -81,3 +81,18 @@ def test_annotators_do_not_see_it(tmp_path: Path) -> None:
         for role, expected in (("annotator", 403), ("reviewer", 200), ("owner", 200)):
             token = site.database.add_person(role, role)  # type: ignore[arg-type]
             assert asked(site, "progress.json", token)[0] == expected
+
+
+def test_conversations_are_done_when_they_are_submitted(tmp_path: Path) -> None:
+    """The labels of turns, and of the passages of a turn, have figures of their own."""
+    with made_site(tmp_path / "p", 2, task="conversation") as (site, give):
+        for person, value in (("ann", "answerable"), ("ben", "partial")):
+            give(person, "q0", value, "answerability", "1")
+            give(person, "q0", "yes", "relevance", "1/p0")
+        give("ann", "q0", True, "submitted")
+        status, data = asked(site, "progress.json")
+        page = asked(site, "progress")[1]
+        assert asked(site, "agreement?question=relevance")[0] == 200
+    assert (status, data["progress"]["done"]) == (200, 1)
+    assert {one["question"] for one in data["questions"]} >= {"answerability", "relevance"}
+    assert "1 of 2 items have a label" in page

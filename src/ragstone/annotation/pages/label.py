@@ -84,6 +84,7 @@ def _item(site: Site, visit: Visit) -> Document:
         "item": None if state else _shown(site, person, item_id),
         "state": state,
         "place": None,
+        "agreement": visit.person.role != "annotator" or site.project.settings.agreement,
     }
 
 

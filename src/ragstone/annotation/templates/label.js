@@ -34,18 +34,23 @@
     const all = [wanted].flat().map((one) => json(one));
     for (const one of $$("[data-value]", unit)) one.setAttribute("aria-pressed", String(all.includes(json(JSON.parse(one.dataset.value)))));
   };
-  const given = (unit) => unit.dataset.given && JSON.parse(unit.dataset.given);
+  const given = (unit) => (unit.dataset.given ? JSON.parse(unit.dataset.given) : undefined);
   const changed = (unit) => json(value(unit)) !== json(given(unit));
   const required = (unit) => value(unit) === undefined && !("optional" in unit.dataset);
   const differs = (unit) => unit.dataset.suggested && json(value(unit)) !== json(JSON.parse(unit.dataset.suggested));
 
+  // Labels and skips that wait in this browser: the server that made the page does not know them.
+  const late = () => {
+    const all = events("event"), undone = new Set(all.filter((one) => one.kind === "undo").map((one) => one.value));
+    return all.filter((one) => ["label", "skip"].includes(one.kind) && !undone.has(one.client_id));
+  };
   // Marks that are not stored yet survive a reload.
   const keepDraft = () => {
     const open = units().filter(changed).map((unit) => [...place(unit), value(unit), unit.dataset.seconds]);
     keep(localStorage, `draft:${here()}`, open.length ? open : null);
   };
   const restore = () => {
-    for (const event of events("event")) {
+    for (const event of late()) {
       if (event.item_id !== here() || event.kind !== "label") continue;
       const unit = unitAt(event.field, event.part);
       if (unit) { set(unit, event.value); unit.dataset.given = json(event.value); }
@@ -231,7 +236,7 @@
     if (back.item !== here()) return;
     for (const [, field, part, before] of taken) {
       const unit = unitAt(field, part);
-      if (unit) { unit.dataset.given = before; set(unit, given(unit) || undefined); }
+      if (unit) { unit.dataset.given = before; set(unit, given(unit)); }
     }
     now = units().find(required) ?? units()[0];
     entry().done = !units().some(required) && taken.some((one) => one[3]);
@@ -320,5 +325,8 @@
     if (item !== here() || entry().done) return;
     leave("You labelled the item before in another tab.");
   });
+  for (const one of late()) finishedHere.add(one.item_id);
+  const isOver = !address.has("item") && finishedHere.has(here());
   show(desk);
+  if (isOver) next();
 }
