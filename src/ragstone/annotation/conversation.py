@@ -3,9 +3,9 @@
 | event | part | value |
 | --- | --- | --- |
 | ask, field `query` | `3`, the turn | `{"text": ...}` |
-| reply, field `query` | `3` | `{"answer", "reason", "passages", "search"}`; by the person `agent` |
+| reply, field `query` | `3` | `{"ask", "answer", "reason", "passages", "search"}`; by `agent` |
 | ask, field `search` | `3` | `{"text": ...}`, another search for the passages of the turn |
-| reply, field `search` | `3` | `{"passages"}` |
+| reply, field `search` | `3` | `{"ask", "passages"}` or `{"ask", "reason"}` |
 | label `answer` | `3` | the repaired answer |
 | label `answerability`, `question_type`, `multi_turn`, `standalone` | `3` | a value |
 | label `relevance` | `3/PASSAGE_ID` | `yes` or `no` |
@@ -13,11 +13,14 @@
 | label `decision`, `reason` | `3` | of the reviewer: accept, repair or reject; why |
 | label `verdict` | | of the reviewer: accepted or rejected |
 
-A reviewer's labels of a turn are kept beside the writer's: the same fields, another person.
+`ask` in a reply is the client id of its ask; a reply to an ask that was taken back or replaced does
+not count. A reviewer's labels of a turn are kept beside the writer's: the same fields, another
+person.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -29,6 +32,10 @@ from ragstone.types import Passage
 AGENT: Final = "agent"
 """The person of the events that the agent causes."""
 TURN_LABELS: Final = ("answerability", "question_type", "multi_turn", "standalone")
+"""The labels of a turn in the task's own scheme; other schemes may have further ones."""
+_TURN: Final = re.compile("[1-9][0-9]{0,4}")
+_OTHER: Final = ("answer", "relevance", "decision", "reason")
+"""Fields of a turn that are no labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +117,20 @@ def conversation_of(
     The writer is the person of the first query, the reviewer the last other person with a label.
     """
     writer, turns = "", dict[int, WrittenTurn]()
-    for kept in events:
-        if kept.event.kind == "ask" and kept.event.field == "query":
-            writer = writer or kept.person
-        if kept.person in (writer, AGENT):
-            number = int(kept.event.part)
-            turns[number] = _after(turns.get(number) or WrittenTurn(number, ""), kept)
+    asked: dict[str, str] = {}
+    """Ask -> the ask of its turn's query at that time."""
+    for kept in filter(_is_sound, events):
+        event, number = kept.event, int(kept.event.part)
+        is_query = event.kind == "ask" and event.field == "query"
+        writer = writer or (kept.person if is_query else "")
+        turn = turns.get(number)
+        if kept.person not in (writer, AGENT) or not (turn or is_query):
+            continue
+        if event.kind == "ask":
+            asked[event.client_id] = event.client_id if is_query or not turn else turn.ask_id
+        elif turn and asked.get(event.value.get("ask", turn.ask_id)) != turn.ask_id:
+            continue
+        turns[number] = _after(turn or WrittenTurn(number, ""), kept)
     given = list(labels)
     others = [one for one in given if one.person not in (writer, AGENT)]
     reviewer = max(others, key=lambda one: one.sequence).person if others else ""
@@ -129,6 +144,15 @@ def conversation_of(
         str(whole.get((reviewer, "verdict"), "")),
         str(whole.get((reviewer, "reason"), "")),
     )
+
+
+def _is_sound(kept: KeptEvent) -> bool:
+    """Return whether an event has a turn and its fields: any client may send an ask."""
+    event = kept.event
+    has_fields = isinstance(event.value, dict) and (
+        event.kind != "ask" or isinstance(event.value.get("text"), str)
+    )
+    return bool(_TURN.fullmatch(event.part)) and has_fields
 
 
 def _after(turn: WrittenTurn, kept: KeptEvent) -> WrittenTurn:
@@ -179,6 +203,6 @@ def _marks(labels: Iterable[GivenLabel]) -> Marks:
     given = list(labels)
     return Marks(
         next((one.value for one in given if one.field == "answer"), None),
-        {one.field: one.value for one in given if one.field in TURN_LABELS},
+        {one.field: one.value for one in given if one.field not in _OTHER},
         {one.part.partition("/")[2]: one.value for one in given if one.field == "relevance"},
     )

@@ -24,4 +24,5 @@ VIEW_CELL_CHARACTERS: Final = 100
 POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
-SCHEME_OPTIONS: Final = 9  # Options of a question: each has a digit from 1 to 9 as its key.
+ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
+SCHEME_OPTIONS: Final = 10  # Options of a question: each has a digit as its key, 0 is the last.
