@@ -36,10 +36,15 @@ class AgentTurn:
 class LiveAgent(Protocol):
     """A retriever and a generator that answer the turns of a conversation."""
 
-    name: str
-    """Shown to the owner alone."""
-    searches: bool
-    """Whether a person may search its passages."""
+    @property
+    def name(self) -> str:
+        """How the owner, who alone sees it, named the agent."""
+        ...
+
+    @property
+    def searches(self) -> bool:
+        """Whether a person may search its passages."""
+        ...
 
     def reply(self, query: Query) -> AgentTurn:
         """Return the answer to a query with its history."""

@@ -15,7 +15,7 @@ from ragstone.annotation.conversation import AGENT, WrittenConversation, convers
 from ragstone.annotation.events import Event, KeptEvent
 from ragstone.annotation.goals import goal_stands, problems, turn_lacks
 from ragstone.data.readers.rows import FieldError, Row
-from ragstone.types import Message, Query
+from ragstone.types import Label, Message, Query
 from ragstone.web import limits
 from ragstone.web.errors import PageError, StateText
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from ragstone.annotation.site import Document, Site
 
 _KINDS: Final = ("query", "search")
+_CLOSED: Final = {
+    "submitted": "The conversation is sent to review.",
+    "accepted": "A reviewer has accepted the conversation.",
+}
+"""State -> why nobody changes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ def _check(site: Site, state: WrittenConversation, asked: _Ask) -> None:
     if state.turns and site.project.settings.complete_turns:
         lacks = turn_lacks(site.project.scheme, state.turns[-1])
         if lacks:
-            raise _refused(409, f"Turn {len(turns)} needs {' and '.join(lacks)}.")
+            raise _refused(409, f"Turn {len(turns)} needs {', '.join(lacks)}.")
     elif state.turns and state.turns[-1].final_answer is None:
         raise _refused(409, f"Turn {len(turns)} has no answer yet.")
 
@@ -156,7 +161,7 @@ def _answer(state: WrittenConversation, asked: _Ask) -> Any:
     for turn in state.turns[: asked.turn - 1]:
         history.append(Message("user", turn.query))
         history.append(Message("agent", turn.final_answer or ""))
-    labels = {"conversation": asked.item_id, "turn": asked.turn}
+    labels: dict[str, Label] = {"conversation": asked.item_id, "turn": asked.turn}
     name = f"{asked.item_id}-{asked.turn}"
     query = Query(name, asked.text, history=tuple(history), labels=labels)
     return lambda agent: agent.reply(query)
@@ -215,7 +220,7 @@ def writable(
         raise _refused(404, f"There is no item {item_id!r}.")
     state = conversation(site.database, item_id)
     why = why_not(site, person, state)
-    if why and not (submitted and state.submitted and not reviewed(state)):
+    if why and not (submitted and may_take_back(person, state)):
         raise _refused(409, why)
     return state
 
@@ -228,14 +233,13 @@ def why_not(site: Site, person: Person, state: WrittenConversation) -> str:
     undone = site.database.undone(state.item_id)
     if any(one.event.client_id not in undone for one in withdrawn):
         return "The owner has taken this conversation out of the project."
-    if state.verdict:
-        return f"The conversation was reviewed: {state.verdict}."
-    return "The conversation is sent to review." if state.submitted else ""
+    return _CLOSED.get(state.state, "")
 
 
-def reviewed(state: WrittenConversation) -> bool:
-    """Return whether a reviewer has begun."""
-    return bool(state.reviewer or state.verdict)
+def may_take_back(person: Person, state: WrittenConversation) -> bool:
+    """Return whether a person may take a conversation back from review: nobody began with it."""
+    begun = any(turn.decision for turn in state.turns)
+    return state.writer == person.name and state.state == "submitted" and not begun
 
 
 def _ids(body: Mapping[str, Any]) -> tuple[str, str]:

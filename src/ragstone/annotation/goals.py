@@ -69,7 +69,7 @@ def listed(value: object) -> list[object]:
 
 
 def turn_lacks(scheme: Scheme, turn: WrittenTurn) -> list[str]:
-    """Return what a turn needs before the next one, in words."""
+    """Return what a turn needs before the next one: an answer, marks, labels."""
     found = []
     if turn.final_answer is None:
         found.append("an answer")
@@ -80,7 +80,7 @@ def turn_lacks(scheme: Scheme, turn: WrittenTurn) -> list[str]:
         needed = question.of == "turn" and not question.optional
         first = turn.number == 1 and question.name in _FROM_TURN_2
         if needed and not first and not listed(turn.labels.get(question.name)):
-            found.append(f"the label {question.name.replace('_', ' ')}")
+            found.append(question.name.replace("_", " "))
     return found
 
 
@@ -90,9 +90,8 @@ def problems(
     """Yield why a conversation cannot be sent to review."""
     yield from (one.lacks for one in stands if one.lacks)
     for turn in state.turns:
-        lacks = turn_lacks(scheme, turn)
-        if lacks:
-            yield f"Turn {turn.number} needs {' and '.join(lacks)}."
+        if turn_lacks(scheme, turn):
+            yield f"Turn {turn.number} is not complete."
 
 
 def _has_bound(goal: Goal) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ragstone.cli.build_options import Spending, spending_options
 from ragstone.cli.options import FILE, json_option, wants_json
 
 TASKS = (
@@ -41,14 +42,32 @@ def command() -> None:
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
+@click.option(
+    "--agent",
+    default="",
+    metavar="SYSTEM",
+    help="Live agent of conversations: EXPERIMENT.yaml:NAME, my_rag.py:answer or http://...",
+)
+@click.option("--corpus", default="", metavar="SOURCE", help="Data set that the agent searches.")
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
+@spending_options
 @json_option
-def serve_command(*, folder: Path, database: str, port: int, no_browser: bool) -> None:
+def serve_command(
+    *,
+    folder: Path,
+    database: str,
+    port: int,
+    agent: str,
+    corpus: str,
+    no_browser: bool,
+    spending: Spending,
+) -> None:
     """Serve a project as pages."""
     from ragstone.annotation.app import make_app
     from ragstone.annotation.database import Database
     from ragstone.annotation.project import DATABASE, Project
     from ragstone.annotation.site import Site
+    from ragstone.cli.annotate_agent import live_agent
     from ragstone.web.server import serve
 
     project = Project.open(folder)
@@ -65,4 +84,5 @@ def serve_command(*, folder: Path, database: str, port: int, no_browser: bool) -
             click.echo(full)
             click.echo(f"Project {project.name}. Stop with Ctrl+C.", err=True)
 
-    serve(make_app(site), port, announce, browser=not no_browser)
+    with live_agent(project, agent, corpus, spending) as site.agent:
+        serve(make_app(site), port, announce, browser=not no_browser)

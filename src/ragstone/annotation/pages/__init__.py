@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from ragstone.annotation.pages.conversation import CONVERSATION_CALLS, CONVERSATION_PAGE
 from ragstone.annotation.pages.label import LABEL
 from ragstone.annotation.site import SiteCall, SitePage
 
-PAGES: Final[tuple[SitePage, ...]] = (LABEL,)
+PAGES: Final[tuple[SitePage, ...]] = (CONVERSATION_PAGE, LABEL)
 """In the order of the navigation; the first one that a task has is at `/`."""
-CALLS: Final[tuple[SiteCall, ...]] = ()
+CALLS: Final[tuple[SiteCall, ...]] = (*CONVERSATION_CALLS,)
