@@ -14,7 +14,7 @@ from ragstone.annotation.app import make_app
 from ragstone.annotation.database import Database
 from ragstone.annotation.project import DATABASE, Project
 from ragstone.annotation.site import Site
-from ragstone.cli.annotate_agent import live_agent
+from ragstone.cli.annotate_agent import ChosenAgent
 from ragstone.cli.build_options import Spending
 from ragstone.web.server import running
 
@@ -88,7 +88,7 @@ def open_site(folder: Path, agent: str = "") -> Iterator[Site]:
     project = Project.open(folder)
     database = Database.open(f"sqlite:///{folder / DATABASE}", project.name)
     try:
-        with live_agent(project, agent, "", Spending(None, None, None)) as asked:
+        with ChosenAgent(agent, "", Spending(None, None, None)).ready(project) as asked:
             yield Site(project, database, asked)
             if isinstance(asked, AskedAgent):
                 asked.wait(10)

@@ -21,7 +21,7 @@ from ragstone.web.errors import PageError, StateText
 
 if TYPE_CHECKING:
     from ragstone.annotation.agents import AgentTurn, AskedAgent, LiveAgent
-    from ragstone.annotation.database import Person
+    from ragstone.annotation.people import Person
     from ragstone.annotation.site import Document, Site
 
 _KINDS: Final = ("query", "search")

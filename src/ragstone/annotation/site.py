@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragstone.annotation.database import ROLES, Database, Person, PersonRole
+from ragstone.annotation.database import Database
+from ragstone.annotation.people import OWNER, ROLES, Person, PersonRole
 from ragstone.web.page_query import PageQuery
-from ragstone.web.security import new_token
+from ragstone.web.security import new_token, same_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 Document: TypeAlias = Any
 """Plain data of a page: dataclasses, mappings, lists, texts and numbers."""
-OWNER: Final = "owner"
-"""The person of a project on this machine alone, unless `--name` gives another name."""
 
 
 @dataclass
@@ -34,9 +33,18 @@ class Site:
     name: str = OWNER
     """The name of the person whose session the printed address opens."""
     is_open: bool = True
-    """Whether the printed address opens a session: on this machine, and if nobody is named."""
+    """Whether this machine alone reaches the server: the printed address opens a session."""
     key: str = field(default_factory=new_token)
-    """The secret in the printed address."""
+    """The secret in the printed address, new at each start."""
+    first_key: str = field(default_factory=new_token)
+    """The secret that a browser gets as an argument, which other users can list: it works once."""
+
+    def opens(self, key: str) -> bool:
+        """Return whether the key of an address opens a session."""
+        if self.is_open and self.first_key and same_token(key, self.first_key):
+            self.first_key = ""
+            return True
+        return self.is_open and same_token(key, self.key)
 
     @property
     def digest(self) -> str:
@@ -46,9 +54,10 @@ class Site:
 
     def person(self, name: str) -> Person | None:
         """Return a person by name; the owner of an open project needs no entry."""
-        if name == self.name and self.is_open:
+        found = self.database.person(name)
+        if found is None and self.is_open and name == self.name:
             return Person(name, "owner")
-        return next((one for one in self.database.people() if one.name == name), None)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,10 @@ class Visit:
 
     person: Person
     query: PageQuery
+
+
+PageAct: TypeAlias = Callable[[Site, Visit, Mapping[str, str]], Document]
+"""What a form of a page does; it returns the data of the page after it."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,9 @@ class SitePage:
     roles: tuple[PersonRole, ...] = ROLES
     tasks: Sequence[str] = ()
     """The tasks that have the page; empty: all."""
+    act: PageAct | None = None
+    """Does what the forms of the page say; they are sent to the address of the page, with the
+    template's `token` in the field `form`. None if it has no forms."""
 
 
 @dataclass(frozen=True)

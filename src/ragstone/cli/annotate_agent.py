@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import click
 
 from ragstone.annotation.agents import AgentTurn, AskedAgent
+from ragstone.cli.build_options import Spending, spending_options
+from ragstone.cli.options import together
 from ragstone.types import Passage, Query
 
 if TYPE_CHECKING:
     from ragstone.annotation.project import Project
-    from ragstone.cli.build_options import Spending
     from ragstone.experiment.live_system import LiveSystem
     from ragstone.protocols import Services
 
 _REPLIES: Final = "store"
 """The folder of a project with the replies of its models."""
+_OPTIONS: Final = together(
+    click.option(
+        "--agent",
+        default="",
+        metavar="SYSTEM",
+        help="Agent of conversations: EXPERIMENT.yaml:NAME, my_rag.py:answer or http://...",
+    ),
+    click.option(
+        "--corpus", default="", metavar="SOURCE", help="Data set that the agent searches."
+    ),
+)
 _SHOWN: Final = 5
 """Passages that a search of a person adds."""
 
@@ -63,39 +78,55 @@ class SystemAgent:
         return Passage(passage_id, known.text, known.title)
 
 
-@contextmanager
-def live_agent(
-    project: Project, agent: str, corpus: str, spending: Spending
-) -> Iterator[AskedAgent | None]:
-    """Yield the agent of a project, checked and ready; None if the project names none.
+@dataclass(frozen=True)
+class ChosenAgent:
+    """The agent that the options of a command name; empty ones are those of the project's file.
 
     Args:
-        project: the project; paths in its file are those from its folder.
-        agent: the agent, if it is not the one of the project's file.
-        corpus: its passages, if they are not those of the project's file.
+        agent: the agent.
+        corpus: its passages.
         spending: the limits of its model calls.
-
-    Raises:
-        ConfigError: there is no such agent, or it cannot work here.
     """
-    from ragstone.annotation.project import ITEMS
-    from ragstone.experiment.live_system import LiveSystem
 
-    settings = project.settings
-    written = agent or _beside(project.folder, settings.agent)
-    if not written:
-        yield None
-        return
-    # An agent that answers by itself needs no passages: the items are a data set without any.
-    data = corpus or _beside(project.folder, settings.corpus) or str(project.folder / ITEMS)
-    system = LiveSystem.load(written, data)
-    with spending.services(project.folder / _REPLIES) as services:
-        system.check(services)
-        made = SystemAgent(agent or settings.agent, system, services)
-        if made.searches:
-            # The index is ready before the first writer waits for it.
-            made.search(next(iter(project.items.values())).query.text)
-        yield AskedAgent(made, settings.agent_seconds, settings.agent_calls)
+    agent: str
+    corpus: str
+    spending: Spending
+
+    @contextmanager
+    def ready(self, project: Project) -> Iterator[AskedAgent | None]:
+        """Yield the agent of a project, checked; None if no agent is named.
+
+        Paths in the project's file are those from its folder. Raises `ConfigError` if there is no
+        such agent, or if it cannot work here.
+        """
+        from ragstone.annotation.project import ITEMS
+        from ragstone.experiment.live_system import LiveSystem
+
+        settings, folder = project.settings, project.folder
+        written = self.agent or _beside(folder, settings.agent)
+        if project.task != "conversation" or not written:
+            yield None
+            return
+        # An agent that answers by itself needs no passages: the items are a data set without any.
+        data = self.corpus or _beside(folder, settings.corpus) or str(folder / ITEMS)
+        system = LiveSystem.load(written, data)
+        with self.spending.services(folder / _REPLIES) as services:
+            system.check(services)
+            made = SystemAgent(self.agent or settings.agent, system, services)
+            if made.searches:
+                # The index is ready before the first writer waits for it.
+                made.search(next(iter(project.items.values())).query.text)
+            yield AskedAgent(made, settings.agent_seconds, settings.agent_calls)
+
+
+def agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the live agent to a command, which takes them as `agent`."""
+
+    @wraps(command)
+    def with_agent(*, agent: str, corpus: str, spending: Spending, **options: Any) -> Any:
+        return command(agent=ChosenAgent(agent, corpus, spending), **options)
+
+    return _OPTIONS(spending_options(with_agent))
 
 
 def _beside(folder: Path, written: str) -> str:

@@ -26,3 +26,15 @@ EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a pe
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
 SCHEME_OPTIONS: Final = 10  # Options of a question: each has a digit as its key, 0 is the last.
+PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.
+SESSION_DAYS: Final = 30  # A session ends after this time; the person signs in again.
+WRONG_TOKENS: Final = 10
+"""Wrong tokens per minute from one address; then the sign-in page waits. A token has 192 bits."""
+WRONG_TOKEN_SECONDS: Final = 0.3  # The answer to a wrong token takes at least this long.
+WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old ones are forgotten.
+GROUPED_EVENTS: Final = 1000
+"""Waiting events that are kept in one transaction, and the rest of the last request among them."""
+KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
+SESSION_SECONDS: Final = 2.0
+"""For how long a session is known without a query: a person whom another process removes can act
+for so long."""

@@ -11,9 +11,9 @@ from typing import Any, Final
 from ragstone.annotation.asking import ask, may_take_back, submit, take_back, why_not
 from ragstone.annotation.assignment import next_items
 from ragstone.annotation.conversation import WrittenConversation, WrittenTurn, conversation
-from ragstone.annotation.database import Person
 from ragstone.annotation.edit_score import edit_score
 from ragstone.annotation.goals import UNANSWERABLE, goal_stands, problems, turn_lacks
+from ragstone.annotation.people import Person
 from ragstone.annotation.schemes import Question
 from ragstone.annotation.site import Document, Site, SiteCall, SitePage, Visit
 from ragstone.web import limits
