@@ -34,7 +34,8 @@ AGENT: Final = "agent"
 TURN_LABELS: Final = ("answerability", "question_type", "multi_turn", "standalone")
 REVIEW_FIELDS: Final = ("decision", "reason", "verdict")
 """The fields of a reviewer alone."""
-_NO_TURN_LABELS: Final = frozenset({"answer", "relevance", "submitted", SKIPPED, *REVIEW_FIELDS})
+NO_TURN_LABELS: Final = frozenset({"answer", "relevance", "submitted", SKIPPED, *REVIEW_FIELDS})
+"""Fields of a turn that are not its labels."""
 _TURN_DIGITS: Final = 6
 _CHANGES: Final = ("ask", "reply", "label", "undo")
 
@@ -161,7 +162,7 @@ def conversation_of(
         bool(sent and sent.value),
         _text(verdict),
         _text(whole.get("reason")),
-        _state(sent, verdict),
+        state_of(sent, verdict),
         reviewers,
     )
 
@@ -223,7 +224,8 @@ def _changes(events: Sequence[KeptEvent], writer: str) -> dict[int, int]:
     return found
 
 
-def _state(sent: GivenLabel | None, verdict: GivenLabel | None) -> ConversationState:
+def state_of(sent: GivenLabel | None, verdict: GivenLabel | None) -> ConversationState:
+    """Return the state that follows from the writer's and the reviewer's last word."""
     if sent is None or not sent.value:
         return "writing"
     if verdict is None or verdict.sequence < sent.sequence:
@@ -298,6 +300,6 @@ def _marks(labels: Sequence[GivenLabel]) -> Marks:
     answers = [one.value for one in labels if one.field == "answer" and isinstance(one.value, str)]
     return Marks(
         answers[-1] if answers else None,
-        {one.field: one.value for one in labels if one.field not in _NO_TURN_LABELS},
+        {one.field: one.value for one in labels if one.field not in NO_TURN_LABELS},
         {one.part.partition("/")[2]: one.value for one in labels if one.field == "relevance"},
     )
