@@ -47,6 +47,7 @@ def answer(query, history):
 PROJECT = """
 name: night-boat
 task: conversation
+order: file
 agent: my_rag.py:answer
 corpus: boats
 agent_seconds: {seconds}
