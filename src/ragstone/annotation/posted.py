@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.annotation.database import Database, Person
 from ragstone.annotation.events import Event, KeptEvent
+from ragstone.annotation.review import refusal
 
 if TYPE_CHECKING:
     from ragstone.annotation.site import Site
@@ -31,12 +32,17 @@ def post(site: Site, person: Person, events: Sequence[Event]) -> Posted:
     """Keep events of a person and return the answer."""
     items = list(dict.fromkeys(one.item_id for one in events))
     gone = withdrawn(site.database, items)
-    refused = {}
+    refused, allowed, kept = dict[str, str](), list[Event](), list[KeptEvent]()
     for one in events:
         reason = _refusal(site, person, one, gone)
         if reason:
             refused[one.client_id] = reason
-    kept = site.database.append(person.name, [e for e in events if e.client_id not in refused])
+        elif site.project.task == "conversation":
+            # What the next event may change follows from this one.
+            kept += site.database.append(person.name, [one])
+        else:
+            allowed.append(one)
+    kept += site.database.append(person.name, allowed)
     return Posted(
         [{"client_id": one.event.client_id, "sequence": one.sequence} for one in kept],
         [{"client_id": name, "reason": reason} for name, reason in refused.items()],
@@ -61,6 +67,11 @@ def _refusal(site: Site, person: Person, event: Event, gone: Mapping[str, str]) 
         return f"There is no item {event.item_id!r} in this project."
     if event.kind == "withdraw":
         return "Items are withdrawn by POST /withdraw alone."
+    if site.project.task == "conversation":
+        names = [one.name for one in site.project.scheme.questions]
+        reason = refusal(site.database, person, event, names)
+        if reason and not _is_kept(site.database, person, event):
+            return reason
     if event.item_id not in gone or event.kind == "open" or _is_kept(site.database, person, event):
         return ""
     return f"The item was withdrawn: {gone[event.item_id]}"
