@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final
 
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.rouge_l import RougeL
 from ragstone.statistics.summary import Summary, summarise
+from ragstone.web import limits
 
-_WHOLE = 100.0
+_WHOLE: Final = 100.0
+_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def edit_score(original: str, final: str) -> float:
@@ -38,3 +43,25 @@ def edit_scores(pairs: Sequence[tuple[str, str]]) -> list[float]:
 def mean_edit_score(scores: Sequence[float], conversations: Sequence[Hashable]) -> Summary:
     """Return the mean edit score with its interval over conversations."""
     return summarise(scores, clusters=conversations, bounds=(0.0, _WHOLE))
+
+
+def changed_words(before: str, after: str) -> list[tuple[str, str]]:
+    """Return two texts in parts: in both (`span`), only in the first (`del`) or the second (`ins`).
+
+    >>> changed_words("at six.", "at noon.")
+    [('span', 'at '), ('del', 'six'), ('ins', 'noon'), ('span', '.')]
+    """
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(old), len(new)) > limits.DIFF_WORDS:
+        return [one for one in (("del", before), ("ins", after)) if one[1]]
+    return list(_parts(old, new))
+
+
+def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for kind, i, k, j, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield "span", "".join(old[i:k])
+            continue
+        for name, words in (("del", old[i:k]), ("ins", new[j:m])):
+            if words:
+                yield name, "".join(words)

@@ -6,11 +6,9 @@ reviews their own conversation. A rejected conversation goes back to its writer 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ragstone.annotation.conversation import (
     REVIEW_FIELDS,
@@ -24,14 +22,12 @@ from ragstone.annotation.conversation import (
 from ragstone.annotation.database import Database, Person
 from ragstone.annotation.events import Event, GivenLabel
 from ragstone.errors import did_you_mean
-from ragstone.web import limits
 
 DECISIONS: Final = ("accept", "repair", "reject")
 VERDICTS: Final = ("accepted", "rejected")
 MARKS: Final = ("yes", "no")
 _REVIEWERS: Final = ("reviewer", "owner")
 _HARMLESS: Final = ("open", "skip", "comment", "withdraw")
-_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +41,6 @@ class SubmittedConversation:
     state: ConversationState
     reviewer: str = ""
     """Who gave the last verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class WordChange:
-    """A piece of a text: kept, deleted or inserted."""
-
-    kind: Literal["same", "del", "ins"]
-    text: str
 
 
 Checks: TypeAlias = list[tuple[bool, str]]
@@ -216,29 +204,6 @@ def _is_answered(turn: WrittenTurn) -> bool:
 
 def _refuses(turn: WrittenTurn) -> bool:
     return turn.labels.get("answerability") == "unanswerable"
-
-
-def word_changes(before: str, after: str) -> list[WordChange]:
-    """Return a text with its changes, word by word.
-
-    >>> [(one.kind, one.text) for one in word_changes("at six.", "at noon.")]
-    [('same', 'at '), ('del', 'six'), ('ins', 'noon'), ('same', '.')]
-    """
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if max(len(old), len(new)) > limits.DIFF_WORDS:
-        return [one for one in (WordChange("del", before), WordChange("ins", after)) if one.text]
-    return list(_changes(old, new))
-
-
-def _changes(old: list[str], new: list[str]) -> Iterator[WordChange]:
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            yield WordChange("same", "".join(old[a:b]))
-            continue
-        if b > a:
-            yield WordChange("del", "".join(old[a:b]))
-        if d > c:
-            yield WordChange("ins", "".join(new[c:d]))
 
 
 def last_event(database: Database, item_id: str, person: str) -> str:
