@@ -16,7 +16,7 @@ from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted import post
+from ragstone.annotation.posted import events_answer
 from ragstone.annotation.sessions import (
     Caller,
     SignInError,
@@ -29,6 +29,7 @@ from ragstone.annotation.sessions import (
     set_cookie,
 )
 from ragstone.annotation.site import Document, PageAct, Site, SiteCall, SitePage, Visit
+from ragstone.annotation.writer import EventWriter
 from ragstone.data.readers.rows import FieldError
 from ragstone.web import limits
 from ragstone.web.answers import Handler, asset_response, guarded, json_bytes, json_response
@@ -96,12 +97,11 @@ class _Server:
         self.cookie = cookie_name(site)
         self.wrong = WrongTokens()
         self.threads = ThreadPoolExecutor(_THREADS, "ragstone-annotate")
-        # Events wait for neither pages nor agents.
-        self.writer = ThreadPoolExecutor(1, "ragstone-events")
+        self.writer = EventWriter(site.database, site.project.items)
 
     async def close(self, _app: web.Application) -> None:
-        for threads in (self.threads, self.writer):
-            threads.shutdown(wait=False, cancel_futures=True)
+        await self.writer.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
 
     async def alive(self, _request: web.Request) -> web.Response:
         return json_response(json_bytes({"alive": True}))
@@ -116,7 +116,7 @@ class _Server:
         if not request.query.get("key"):
             return await self._first(request, await self._reader(request))
         found = await self._in_thread(lambda: caller(self.site, self._session(request)))
-        if not (self.site.is_open and same_token(request.query["key"], self.site.key)):
+        if not self.site.opens(request.query["key"]):
             if found is not None:
                 return await self._first(request, found)
             said = "The key in this address is not of this start of the server."
@@ -134,6 +134,9 @@ class _Server:
 
     async def sign_in_page(self, request: web.Request) -> web.StreamResponse:
         state = StateText("Sign in", "The owner of the project gave you a token.")
+        if self.site.is_open and not await self._in_thread(self.site.database.people):
+            then = "Open the address that the server printed. It opens a session."
+            return self._state_page(request, 200, StateText("Nobody has a token", then))
         return self._state_page(request, 200, state, sign_in=True)
 
     async def sign_in(self, request: web.Request) -> web.StreamResponse:
@@ -194,13 +197,16 @@ class _Server:
         return json_response(found)
 
     async def events(self, request: web.Request) -> web.Response:
-        """Keep events; the answer names those that are kept, second copies included."""
+        """Keep events; the answer names those that are kept, second copies included, and others."""
         person = await self._poster(request, ROLES)
         try:
             given = read_events(await request.read())
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
-        answer = await self._in_thread(lambda: post(self.site, person, given), self.writer)
+        receipts = await self.writer.keep(person, given)
+        answer = await self._in_thread(
+            lambda: events_answer(self.site.database, person.name, given, receipts)
+        )
         return json_response(json_bytes(answer))
 
     async def export(self, request: web.Request) -> web.Response:
@@ -306,10 +312,8 @@ class _Server:
             twin=query.twin,
         )
 
-    async def _in_thread(
-        self, made: Callable[[], Any], threads: ThreadPoolExecutor | None = None
-    ) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads or self.threads, made)
+    async def _in_thread(self, made: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.threads, made)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -339,7 +343,7 @@ class _Server:
         return self._state_page(request, error.status, error.state, sign_in=again)
 
     def _state_page(
-        self, request: web.Request, status: int, state: StateText, *, sign_in: bool
+        self, request: web.Request, status: int, state: StateText, *, sign_in: bool = False
     ) -> web.Response:
         """Return a page that has a state instead of its content, with a field for a token."""
         form = form_token(self.site.key) if sign_in else ""

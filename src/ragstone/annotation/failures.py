@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import web
 from sqlalchemy.exc import SQLAlchemyError
 
-from ragstone.errors import RagstoneError, StoreError
+from ragstone.errors import ConfigError, RagstoneError, StoreError, StoreUnavailable
 from ragstone.web import limits
 from ragstone.web.errors import PageError, StateText, page_error
 
@@ -23,11 +23,12 @@ def failure(request: web.Request, error: Exception) -> PageError:
         case SQLAlchemyError():
             _LOG.warning("the database failed: %s", type(error).__name__)
             return _database(type(error).__name__)
-        case StoreError():
+        case StoreError() if not isinstance(error, StoreUnavailable):
             return _database(str(error))
         case RagstoneError():
             found = page_error(error)
-            return PageError(400 if request.method == "POST" else found.status, found.state)
+            wrong = request.method == "POST" and isinstance(error, ConfigError)
+            return PageError(400, found.state) if wrong else found
         case web.HTTPException():
             return _refused(request, error)
     _LOG.exception("the page %s failed", request.path, exc_info=error)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 
+from ragstone.annotation.engines import Connections
+from ragstone.annotation.recent import Recent
 from ragstone.annotation.tables import LABELS, PEOPLE, SESSIONS
 from ragstone.core.times import utc_text
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.web import limits
 
+T = TypeVar("T")
 PersonRole: TypeAlias = Literal["annotator", "reviewer", "owner"]
 ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
 OWNER: Final = "owner"
@@ -44,7 +47,11 @@ class PersonActivity:
 class PeopleTable:
     """The people and sessions in the database of a project."""
 
-    _engine: sa.Engine
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+        # A click needs no query for its person; see `limits.SESSION_SECONDS`.
+        self._sessions = Recent[str, str](limits.KNOWN_SESSIONS, limits.SESSION_SECONDS)
+        self._people = Recent[str, list[Person]](1, limits.SESSION_SECONDS)
 
     def add_person(self, name: str, role: PersonRole) -> str:
         """Add a person and return the token that signs them in; only its hash is kept.
@@ -58,22 +65,30 @@ class PeopleTable:
             raise ConfigError(f"the name {OWNER!r} is the owner's; choose another one", value=name)
         token = _new_token()
         row = {"name": name, "role": role, "token_hash": token_hash(token), "added": utc_text()}
-        try:
-            with self._engine.begin() as connection:
-                connection.execute(sa.insert(PEOPLE), row)
-        except sa.exc.IntegrityError as error:
-            raise ConfigError(f"there is a person {name!r} already", value=name) from error
+
+        def add(connection: sa.Connection) -> bool:
+            known = connection.execute(sa.select(PEOPLE.c.name).where(PEOPLE.c.name == name))
+            if known.one_or_none() is not None:
+                return False
+            connection.execute(sa.insert(PEOPLE), row)
+            return True
+
+        if not self._written(add):
+            raise ConfigError(f"there is a person {name!r} already", value=name)
         return token
 
     def people(self) -> list[Person]:
         """Return the people of the project, by name."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).order_by(PEOPLE.c.name)
-        return [Person(row.name, row.role) for row in self._rows(wanted)]
+        known = self._people.get("")
+        if known is None:
+            wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).order_by(PEOPLE.c.name)
+            known = [Person(row.name, row.role) for row in self._rows(wanted)]
+            self._people.put("", known)
+        return list(known)
 
     def person(self, name: str) -> Person | None:
         """Return a person by name, or None."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(PEOPLE.c.name == name)
-        return next((Person(row.name, row.role) for row in self._rows(wanted)), None)
+        return next((one for one in self.people() if one.name == name), None)
 
     def person_of_token(self, token: str) -> Person | None:
         """Return the person whom a token signs in."""
@@ -115,40 +130,57 @@ class PeopleTable:
         """Return the token of a new session; it survives a restart of the server."""
         token = _new_token()
         row = {"token_hash": token_hash(token), "person": person, "opened": utc_text()}
-        with self._engine.begin() as connection:
+
+        def add(connection: sa.Connection) -> None:
             connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.opened <= _oldest()))
             connection.execute(sa.insert(SESSIONS), row)
+
+        self.connections.write(add)
         return token
 
     def person_of_session(self, token: str) -> str | None:
         """Return the name of the person of a session, or None if it ended."""
-        mine = (SESSIONS.c.token_hash == token_hash(token), SESSIONS.c.opened > _oldest())
-        wanted = sa.select(SESSIONS.c.person).where(*mine)
-        return next((row.person for row in self._rows(wanted)), None)
+        key = token_hash(token)
+        known = self._sessions.get(key)
+        if known is None:
+            mine = (SESSIONS.c.token_hash == key, SESSIONS.c.opened > _oldest())
+            wanted = sa.select(SESSIONS.c.person).where(*mine)
+            known = next((row.person for row in self._rows(wanted)), None)
+            if known is not None:
+                self._sessions.put(key, known)
+        return known
 
     def close_session(self, token: str) -> None:
         """End one session."""
-        with self._engine.begin() as connection:
-            mine = SESSIONS.c.token_hash == token_hash(token)
-            connection.execute(sa.delete(SESSIONS).where(mine))
+        mine = sa.delete(SESSIONS).where(SESSIONS.c.token_hash == token_hash(token))
+        self._written(lambda connection: connection.execute(mine))
 
     def end_sessions(self, person: str) -> int:
         """End all sessions of a person and return their number."""
-        with self._engine.begin() as connection:
-            return connection.execute(_sessions_of(person)).rowcount
+        mine = sa.delete(SESSIONS).where(SESSIONS.c.person == person)
+        return self._written(lambda connection: connection.execute(mine).rowcount)
 
     def _change_person(self, name: str, change: sa.Update | sa.Delete) -> None:
         """Change the row of a person, and end their sessions."""
-        with self._engine.begin() as connection:
-            if not connection.execute(change).rowcount:
-                names = [one.name for one in self.people()]
-                near = did_you_mean(name, names)
-                raise ConfigError(f"there is no person {name!r}{near}", value=name)
-            connection.execute(_sessions_of(name))
+
+        def changed(connection: sa.Connection) -> int:
+            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.person == name))
+            return connection.execute(change).rowcount
+
+        if not self._written(changed):
+            near = did_you_mean(name, [one.name for one in self.people()])
+            raise ConfigError(f"there is no person {name!r}{near}", value=name)
+
+    def _written(self, action: Callable[[sa.Connection], T]) -> T:
+        """Write, and forget what was known of people and sessions."""
+        found = self.connections.write(action)
+        self._sessions.clear()
+        self._people.clear()
+        return found
 
     def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
-        with self._engine.connect() as connection:
-            yield from connection.execution_options(yield_per=1000).execute(wanted)
+        with self.connections.reading() as connection:
+            yield from connection.execute(wanted.execution_options(yield_per=1000))
 
 
 def check_name(name: str) -> None:
@@ -176,7 +208,3 @@ def _new_token() -> str:
 def _oldest() -> str:
     """Return the time at which a session that ends now was opened."""
     return utc_text((dt.datetime.now(dt.UTC) - dt.timedelta(days=limits.SESSION_DAYS)).timestamp())
-
-
-def _sessions_of(person: str) -> sa.Delete:
-    return sa.delete(SESSIONS).where(SESSIONS.c.person == person)

@@ -79,7 +79,14 @@ class Settings:
     agent: str = ""
     """The live agent of conversations: `EXPERIMENT.yaml:SYSTEM`, `my_rag.py:answer`, an address."""
     corpus: str = ""
-    """The data set that the agent searches, unless the experiment names one."""
+    """The data set that the agent searches, unless the experiment names one; without one, an agent
+    that answers by itself has no search."""
+    agent_seconds: float = 120.0
+    """Time limit of a call of the agent."""
+    agent_calls: int = 4
+    """Maximum number of calls of the agent at once."""
+    complete_turns: bool = True
+    """Whether the next query needs a mark of every passage and every required label."""
     goals: Goals = field(default_factory=Goals)
 
 

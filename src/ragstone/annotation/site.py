@@ -5,36 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.annotation.database import Database
 from ragstone.annotation.people import OWNER, ROLES, Person, PersonRole
 from ragstone.web.page_query import PageQuery
-from ragstone.web.security import new_token
+from ragstone.web.security import new_token, same_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.annotation.agents import AskedAgent
     from ragstone.annotation.project import Project
-    from ragstone.components.live_reply import LiveReply
-    from ragstone.types import Query, Ranking
 
 Document: TypeAlias = Any
 """Plain data of a page: dataclasses, mappings, lists, texts and numbers."""
-
-
-class LiveAgent(Protocol):
-    """The agent of live conversations."""
-
-    name: str
-
-    def reply(self, query: Query) -> LiveReply:
-        """Return the agent's answer to a query with its history."""
-        ...
-
-    def search(self, text: str) -> Ranking:
-        """Return the passages that the agent's retriever finds for a text."""
-        ...
 
 
 @dataclass
@@ -43,13 +28,23 @@ class Site:
 
     project: Project
     database: Database
-    agent: LiveAgent | None = None
+    agent: AskedAgent | None = None
+    """The agent of live conversations; None: none can be continued."""
     name: str = OWNER
     """The name of the person whose session the printed address opens."""
     is_open: bool = True
     """Whether this machine alone reaches the server: the printed address opens a session."""
     key: str = field(default_factory=new_token)
     """The secret in the printed address, new at each start."""
+    first_key: str = field(default_factory=new_token)
+    """The secret that a browser gets as an argument, which other users can list: it works once."""
+
+    def opens(self, key: str) -> bool:
+        """Return whether the key of an address opens a session."""
+        if self.is_open and self.first_key and same_token(key, self.first_key):
+            self.first_key = ""
+            return True
+        return self.is_open and same_token(key, self.key)
 
     @property
     def digest(self) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ragstone.cli.annotate_agent import ChosenAgent, agent_options
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import (
     DefaultGroup,
@@ -64,6 +66,7 @@ command.add_command(people_group)
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
+@agent_options
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option("--name", default="owner", help="Your name in labels, if you are not a named person.")
 @click.option(
@@ -88,6 +91,7 @@ def serve_command(
     name: str,
     host: str,
     proxies: Sequence[str],
+    agent: ChosenAgent,
 ) -> None:
     """Serve a project as pages, on this machine alone unless --host is given.
 
@@ -103,23 +107,20 @@ def serve_command(
     is_open = is_loopback(host) and not proxies
     site = Site(project, open_database(project, database), name=name, is_open=is_open)
     _check_people(site, folder, host, proxies)
-    query = f"?key={site.key}" if is_open else ""
     names = [_checked_host(one) for one in proxies]
 
     from ragstone.annotation.app import make_app
 
     app = make_app(site, [] if is_open else [host], names)
-    try:
+    with closing(site.database), agent.ready(project) as site.agent:
         serve(
             app,
             port,
-            lambda address: _announce(site, address, query, host, names),
+            lambda address: _announce(site, address, host, names),
             browser=not no_browser,
             host=host,
-            query=query,
+            query=f"?key={site.first_key}" if is_open else "",
         )
-    finally:
-        site.database.close()
 
 
 def _check_people(site: Site, folder: Path, host: str, proxies: Sequence[str]) -> None:
@@ -146,16 +147,13 @@ def _checked_host(name: str) -> str:
     return found
 
 
-def _announce(site: Site, address: str, query: str, host: str, proxies: Sequence[str]) -> None:
+def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> None:
     """Print the address, then what others can reach."""
     import orjson
 
-    folder = str(site.project.folder)
-    if wants_json():
-        line = orjson.dumps({"address": f"{address}{query}", "project": folder}).decode()
-    else:
-        line = f"{address}{query}"
-    click.echo(line)
+    full = f"{address}?key={site.key}" if site.is_open else address
+    document = {"address": full, "project": str(site.project.folder)}
+    click.echo(orjson.dumps(document).decode() if wants_json() else full)
     if not site.is_open:
         click.echo("\n".join(_exposed(site, address, host, proxies)), err=True)
     click.echo(f"Project {site.project.name}. Stop with Ctrl+C.", err=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ragstone.annotation.database import Database
     from ragstone.annotation.project import Project
 
-_KINDS: Final = ("sqlite", "postgresql")
 database_option: Final = click.option(
     "--database",
     default="",
@@ -48,43 +47,12 @@ class DefaultGroup(click.Group):
 
 
 def open_database(project: Project, url: str) -> Database:
-    """Open the database of a project; "" stands for the file in its folder.
-
-    Raises `ConfigError`, without the password of the address, if that fails.
-    """
+    """Open the database of a project; "" stands for the file in its folder."""
     try:
-        import sqlalchemy as sa
-
         from ragstone.annotation.database import Database
-        from ragstone.annotation.project import DATABASE
     except ModuleNotFoundError as error:
         raise MissingDependency("ragstone annotate", "sqlalchemy", "annotate") from error
-
-    written = url or f"sqlite:///{(project.folder / DATABASE).resolve()}"
-    try:
-        address = sa.make_url(written)
-    except (sa.exc.ArgumentError, ValueError):
-        address = None
-    if address is None or address.get_backend_name() not in _KINDS:
-        # Not `from error`, and not the value: it may contain a password.
-        raise ConfigError(
-            "--database must be an address such as postgresql://USER@HOST/NAME", key="database"
-        )
-    try:
-        return Database.open(written, project.name)
-    except ModuleNotFoundError as error:
-        raise MissingDependency("a PostgreSQL database", "psycopg", "annotate") from error
-    except sa.exc.SQLAlchemyError as error:
-        raise ConfigError(_problem(error, address), key="database") from None
-
-
-def _problem(error: Exception, address: Any) -> str:
-    """Return why a database cannot be opened, without the password of its address."""
-    shown = address.set(query={}).render_as_string(hide_password=True)
-    said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-    for secret in (address.password, *map(str, address.query.values())):
-        said = said.replace(str(secret), "***") if secret else said
-    return f"cannot open the database {shown}: {said}"
+    return Database.of(project, url)
 
 
 def open_project(folder: Path) -> Project:

@@ -24,7 +24,8 @@ VIEW_CELL_CHARACTERS: Final = 100
 POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
-SCHEME_OPTIONS: Final = 9  # Options of a question: each has a digit from 1 to 9 as its key.
+ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
+SCHEME_OPTIONS: Final = 10  # Options of a question: each has a digit as its key, 0 is the last.
 PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.
 SESSION_DAYS: Final = 30  # A session ends after this time; the person signs in again.
 WRONG_TOKENS: Final = 10
@@ -34,3 +35,9 @@ WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old on
 DIFF_WORDS: Final = 2_000
 """Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
 the comparison takes the square of the length."""
+GROUPED_EVENTS: Final = 1000
+"""Waiting events that are kept in one transaction, and the rest of the last request among them."""
+KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
+SESSION_SECONDS: Final = 2.0
+"""For how long a session is known without a query: a person whom another process removes can act
+for so long."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from ragstone.annotation.pages.conversation import CONVERSATION_CALLS, CONVERSATION_PAGE
 from ragstone.annotation.pages.label import LABEL
 from ragstone.annotation.pages.people import PEOPLE_PAGE
 from ragstone.annotation.pages.withdraw import WITHDRAW
 from ragstone.annotation.site import SiteCall, SitePage
 
-PAGES: Final[tuple[SitePage, ...]] = (LABEL, PEOPLE_PAGE)
+PAGES: Final[tuple[SitePage, ...]] = (CONVERSATION_PAGE, LABEL, PEOPLE_PAGE)
 """In the order of the navigation; the first one that a task has is at `/`."""
-CALLS: Final[tuple[SiteCall, ...]] = (WITHDRAW,)
+CALLS: Final[tuple[SiteCall, ...]] = (*CONVERSATION_CALLS, WITHDRAW)

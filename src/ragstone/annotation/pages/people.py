@@ -36,7 +36,8 @@ def _row(
 
 def _make(site: Site, _visit: Visit) -> Document:
     rows = people_rows(site)
-    return {"people": rows, "named": sum(row["signs_in"] == "token" for row in rows)}
+    named = sum(row["signs_in"] == "token" for row in rows)
+    return {"people": rows, "named": named, "done": None}
 
 
 def _act(site: Site, visit: Visit, values: Mapping[str, str]) -> Document:
