@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -32,7 +32,7 @@ def edit_scores(pairs: Sequence[tuple[str, str]]) -> list[float]:
     size = len(pairs)
     originals, finals = [one for one, _ in pairs], [(one,) for _, one in pairs]
     batch = AnswerBatch(originals, finals, [""] * size, [None] * size, [""] * size)
-    shared = RougeL().values(batch) if pairs else []
+    shared: Iterable[float] = RougeL().values(batch) if pairs else ()
     return [
         # Texts without words, such as signs alone, have no ROUGE-L.
         0.0 if original == final else _WHOLE * (1 - float(f))

@@ -83,11 +83,18 @@ def refusal(
         return ""
     state = conversation(database, event.item_id)
     if person.name == state.writer or not state.writer:
-        return _of_writer(state, changed)
-    is_undo = event.kind == "undo"
-    return _of_reviewer(state, person, changed) or (
-        "" if is_undo else _of_value(state, changed, (*TURN_LABELS, *questions))
-    )
+        reason = _of_writer(state, changed)
+    else:
+        reason = _of_reviewer(state, person, changed)
+        if not reason and event.kind != "undo":
+            reason = _of_value(state, changed, (*TURN_LABELS, *questions))
+    return "" if reason and _is_known(database, event) else reason
+
+
+def _is_known(database: Database, event: Event) -> bool:
+    """Return whether an event is a second copy, which is confirmed as the first one."""
+    kept = database.events(item_id=event.item_id)
+    return any(one.event.client_id == event.client_id for one in kept)
 
 
 def _undone(database: Database, person: Person, undo: Event) -> Event | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
-from difflib import SequenceMatcher
 from typing import Any, Final
 
 from ragstone.annotation.asking import ask, may_take_back, submit, take_back, why_not
 from ragstone.annotation.assignment import next_items
 from ragstone.annotation.conversation import WrittenConversation, WrittenTurn, conversation
-from ragstone.annotation.edit_score import edit_score
+from ragstone.annotation.edit_score import changed_words, edit_score
 from ragstone.annotation.goals import UNANSWERABLE, goal_stands, problems, turn_lacks
 from ragstone.annotation.people import Person
 from ragstone.annotation.schemes import Question
@@ -70,7 +69,7 @@ def _document(site: Site, visit: Visit, state: WrittenConversation, closed: str)
         "is_full": most is not None and len(turns) >= most,
         "goals": [asdict(one) for one in stands],
         "problems": list(problems(scheme, stands, state)),
-        "questions": _questions(scheme.questions),
+        "questions": turn_questions(scheme.questions),
         "guidelines": scheme.guidelines,
         "agent": _agent(site, person),
     }
@@ -137,7 +136,7 @@ def _turn(site: Site, turn: WrittenTurn, versions: int) -> dict[str, Any]:
     }
 
 
-def _questions(questions: tuple[Question, ...]) -> list[dict[str, Any]]:
+def turn_questions(questions: tuple[Question, ...]) -> list[dict[str, Any]]:
     """Return the questions about a turn with their keys."""
     free, found = iter(_GROUP_KEYS), []
     for question in questions:
@@ -177,22 +176,6 @@ def _changes(_site: Site, _person: Person, body: Mapping[str, Any]) -> Document:
         str(body.get(name, ""))[: limits.EVENT_VALUE_BYTES] for name in ("before", "after")
     )
     return {"parts": changed_words(before, after), "edit_score": edit_score(before, after)}
-
-
-def changed_words(before: str, after: str) -> list[tuple[str, str]]:
-    """Return the words of two texts in parts: in both (`span`), only in the first or the second.
-
-    >>> changed_words("half is kept", "all is kept")
-    [('del', 'half'), ('ins', 'all'), ('span', 'is kept')]
-    """
-    old, new = before.split(), after.split()
-    found = []
-    for kind, i, k, j, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found.append(("span", " ".join(old[i:k])))
-            continue
-        found += [(name, " ".join(part)) for name, part in (("del", old[i:k]), ("ins", new[j:m]))]
-    return [(kind, text) for kind, text in found if text]
 
 
 CONVERSATION_PAGE: Final = SitePage(

@@ -8,6 +8,7 @@ from typing import Any, Final
 from ragstone.annotation.conversation import WrittenConversation, WrittenTurn, conversation
 from ragstone.annotation.database import Person
 from ragstone.annotation.edit_score import changed_words, edit_score, edit_scores, mean_edit_score
+from ragstone.annotation.pages.conversation import turn_questions
 from ragstone.annotation.posted import withdrawn
 from ragstone.annotation.review import (
     SubmittedConversation,

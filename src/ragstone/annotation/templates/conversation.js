@@ -64,7 +64,7 @@ if (bench) {
   const node = (name, text) => { const made = document.createElement(name); made.textContent = text; return made; };
   const compare = async () => {
     const said = await post("/changes", { before: answer.dataset.original, after: answer.value });
-    $("#diff").replaceChildren(...said.parts.flatMap(([kind, text]) => [node(kind, text), " "]));
+    $("#diff").replaceChildren(...said.parts.map(([kind, text]) => node(kind, text)));
     $("#score").textContent = Math.round(said.edit_score);
   };
   const draw = () => {
