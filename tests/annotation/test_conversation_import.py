@@ -25,10 +25,10 @@ def test_the_state_of_an_imported_conversation_is_that_of_the_file(tmp_path: Pat
 
     assert (found.state, found.writer, found.reviewers) == ("submitted", "import", ("import 2",))
     first, second, third = found.turns
-    assert first.answer == "It sails at 2 o’clock, and pets are welcome."
-    assert first.final_answer == "It sails at 1 o’clock."
+    assert first.answer == "It sails at 2 sharp, and pets are welcome."
+    assert first.final_answer == "It sails at 1 sharp."
     assert first.labels == {"answerability": "answerable", "question_type": ["factoid"]}
-    assert first.passages[0].text == "The boat of line 1 sails at 1 o’clock."
+    assert first.passages[0].text == "The boat 1 sails at 1 sharp."
     assert second.written.answer is None
     assert second.written.relevance == {"boats-1": "yes", "boats-3": "yes"}
     assert second.relevance == {"boats-1": "no", "boats-3": "yes"}

@@ -26,9 +26,7 @@ FILE = "conversations/mtrag_human_conversations.jsonl.gz"
         ("At six.", "", 100),
     ],
 )
-def test_it_is_a_hundred_times_what_rouge_l_lacks(
-    original: str, final: str, score: float
-) -> None:
+def test_it_is_a_hundred_times_what_rouge_l_lacks(original: str, final: str, score: float) -> None:
     """0 is an answer as it came, 100 one without a common word."""
     assert edit_score(original, final) == pytest.approx(score)
     assert edit_score(final, original) == pytest.approx(score)

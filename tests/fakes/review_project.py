@@ -1,4 +1,4 @@
-"""A project of imported conversations: mtRAG's form, with repairs, votes of two people, a search."""
+"""A project of imported conversations: mtRAG's form, with repairs, votes of two people."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ def user(text: str, kind: str = "ANSWERABLE", turn: str = "Follow-up") -> dict[s
     return {"speaker": "user", "text": text, "enrichments": labels}
 
 
-def found(number: int, *votes: str, search: str = "|user|: boats", text: str = "") -> dict[str, Any]:
+def found(
+    number: int, *votes: str, search: str = "|user|: boats", text: str = ""
+) -> dict[str, Any]:
     """Return a passage that was found, with the votes of the author and the editor in order."""
     people = zip(("u-author", "u-editor"), votes, strict=False)
     return {
         "document_id": f"boats-{number}",
         "title": f"Boats {number}",
-        "text": f"Boats {number}\n{text or f'The boat of line {number} sails at {number} o’clock.'}",
+        "text": f"Boats {number}\n{text or f'The boat {number} sails at {number} sharp.'}",
         "query": {"query": {"text_expansion": {"model_text": search}}},
         "feedback": {
             "relevant": {who: {"value": v, "timestamp": n} for n, (who, v) in enumerate(people)}
@@ -53,10 +55,10 @@ CONVERSATIONS = [
         "night-boats",
         user("When does the boat of line 1 sail?", turn="N/A"),
         agent(
-            "It sails at 1 o’clock.",
+            "It sails at 1 sharp.",
             found(1, "yes"),
             found(2, "no"),
-            original="It sails at 2 o’clock, and pets are welcome.",
+            original="It sails at 2 sharp, and pets are welcome.",
         ),
         user("Does it carry bicycles?", "PARTIAL"),
         agent(
