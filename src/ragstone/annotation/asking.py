@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.annotation.conversation import AGENT, WrittenConversation, conversation
 from ragstone.annotation.events import Event, KeptEvent
 from ragstone.annotation.goals import goal_stands, problems, turn_lacks
+from ragstone.annotation.posted import withdrawn
 from ragstone.data.readers.rows import FieldError, Row
 from ragstone.types import Label, Message, Query
 from ragstone.web import limits
@@ -229,10 +230,9 @@ def why_not(site: Site, person: Person, state: WrittenConversation) -> str:
     """Return why a person may not change a conversation; empty if they may."""
     if state.writer not in ("", person.name):
         return "Another person writes this conversation."
-    withdrawn = site.database.events(item_id=state.item_id, kinds=("withdraw",))
-    undone = site.database.undone(state.item_id)
-    if any(one.event.client_id not in undone for one in withdrawn):
-        return "The owner has taken this conversation out of the project."
+    gone = withdrawn(site.database, [state.item_id])
+    if gone:
+        return f"The owner has taken this conversation out of the project: {gone[state.item_id]}"
     return _CLOSED.get(state.state, "")
 
 
