@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -103,7 +104,8 @@ def _problem(status: int, said: str) -> PageError:
 
 def _document(site: Site, visit: Visit, state: WrittenConversation) -> Document:
     person = visit.person
-    turns = list(map(_turn, state.turns))
+    names = {one.name for one in site.project.scheme.questions}
+    turns = [_turn(one, names) for one in state.turns]
     first = next((n for n, one in enumerate(state.turns, 1) if not one.decision), 1)
     shown = visit.query.number("turn", first, least=1, most=max(len(turns), 1))
     scores = [one["edit_score"] for one in turns if one["edit_score"]]
@@ -118,7 +120,7 @@ def _document(site: Site, visit: Visit, state: WrittenConversation) -> Document:
         "is_mended": state.is_mended,
         "open": state.state == "submitted",
         "turns": turns,
-        "now": _now(state, state.turns[shown - 1]) if turns else None,
+        "now": _now(state, state.turns[shown - 1], turns[shown - 1]) if turns else None,
         "decided": sum(bool(one.decision) for one in state.turns),
         "relevant": len({i for t in state.turns for i, v in t.relevance.items() if v == "yes"}),
         "edited": len(scores),
@@ -135,8 +137,8 @@ def _waits(one: SubmittedConversation, person: Person) -> bool:
     return one.state == "submitted" and one.writer != person.name
 
 
-def _turn(turn: WrittenTurn) -> dict[str, Any]:
-    """Return a turn as the list of turns shows it."""
+def _turn(turn: WrittenTurn, questions: Collection[str]) -> dict[str, Any]:
+    """Return a turn as the list of turns shows it, with the labels that the scheme asks for."""
     marks = turn.relevance
     return {
         "number": turn.number,
@@ -144,7 +146,7 @@ def _turn(turn: WrittenTurn) -> dict[str, Any]:
         "answer": turn.final_answer,
         "decision": turn.decision,
         "decision_reason": turn.decision_reason,
-        "labels": {name: _plain(value) for name, value in turn.labels.items()},
+        "labels": {k: _plain(v) for k, v in turn.labels.items() if k in questions},
         "passages": len(turn.passages),
         "relevant": sum(mark == "yes" for mark in marks.values()),
         "unmarked": sum(one.passage_id not in marks for one in turn.passages),
@@ -160,11 +162,11 @@ def _score(before: str | None, after: str | None) -> float | None:
     return None if before is None or after is None else edit_score(before, after)
 
 
-def _now(state: WrittenConversation, turn: WrittenTurn) -> dict[str, Any]:
+def _now(state: WrittenConversation, turn: WrittenTurn, shown: Mapping[str, Any]) -> dict[str, Any]:
     """Return the turn that is open, with all its texts and passages."""
     written = turn.answer if turn.written.answer is None else turn.written.answer
     return {
-        **_turn(turn),
+        **shown,
         "agent_answer": turn.answer,
         "written_answer": written,
         "reviewed_answer": turn.reviewed.answer,
@@ -178,7 +180,6 @@ def _now(state: WrittenConversation, turn: WrittenTurn) -> dict[str, Any]:
             if one
         ],
         "given": dict(turn.labels),
-        "by_writer": dict(turn.written.labels),
         "shown": [
             {
                 **{name: getattr(one, name) for name in ("passage_id", "title", "text")},
