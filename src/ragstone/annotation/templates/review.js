@@ -118,6 +118,7 @@ if (bench) {
     naming = key === "p";
     event.preventDefault();
   });
+  keepInAddress({ turn });
   to(bench.dataset.show);
   open = $("[data-passage]:not(.yes, .nope)") ?? $("[data-passage]");
   open?.classList.add("open");
