@@ -98,7 +98,7 @@ def test_a_conversation_is_reviewed_by_keys_alone(reviewed: Reviewed) -> None:
     expect(page.locator(".now .you")).to_have_text("Who is its captain?")
     page.keyboard.press("3")
     expect(page.locator("#reason")).to_be_focused()
-    page.keyboard.type("It is no question about boats.")
+    page.keyboard.type("It asks nothing about boats.")
     page.keyboard.press("Enter")
     expect(page.locator(".now .done")).to_have_text("rejected")
     page.keyboard.press("Enter")
@@ -112,7 +112,7 @@ def test_a_conversation_is_reviewed_by_keys_alone(reviewed: Reviewed) -> None:
     assert state.turns[0].relevance == {"boats-1": "yes", "boats-2": "yes"}
     assert state.turns[1].final_answer == "Line 3 does."
     assert state.turns[1].labels["answerability"] == "partial"
-    assert state.turns[2].decision_reason == "It is no question about boats."
+    assert state.turns[2].decision_reason == "It asks nothing about boats."
 
 
 def test_a_returned_conversation_needs_a_reason_and_the_verdict_is_undone(

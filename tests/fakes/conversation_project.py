@@ -29,7 +29,7 @@ SYSTEM = '''
 import time
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path({folder!r})
 TEXTS = {texts!r}
 
 def answer(query, history):
@@ -47,6 +47,7 @@ def answer(query, history):
 PROJECT = """
 name: night-boat
 task: conversation
+order: file
 agent: my_rag.py:answer
 corpus: boats
 agent_seconds: {seconds}
@@ -76,7 +77,7 @@ def conversation_project(folder: Path, *, seconds: float = 20, extra: str = "") 
         path = folder / "boats" / f"{name}.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in written))
     texts = {name: text for name, (_, text) in PASSAGES.items()}
-    (folder / "my_rag.py").write_text(SYSTEM.format(texts=texts))
+    (folder / "my_rag.py").write_text(SYSTEM.format(texts=texts, folder=str(folder)))
     (folder / "project.yaml").write_text(PROJECT.format(seconds=seconds) + extra)
     (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ITEMS))
     return folder

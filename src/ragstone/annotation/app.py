@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
+from ragstone.annotation.blind import named_event
 from ragstone.annotation.events import Event, read_events
 from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
@@ -201,8 +202,12 @@ class _Server:
     async def events(self, request: web.Request) -> web.Response:
         """Keep events; the answer names those that are kept, second copies included, and others."""
         person = await self._poster(request, ROLES)
+        if request.query.get("person", person.name) != person.name:
+            said = f"These events are of another person; this browser is now {person.name}'s."
+            raise PageError(409, StateText(said, "Sign in as that person to send them."))
         try:
             given = read_events(await request.read())
+            given = [named_event(self.site.project, person.name, one) for one in given]
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
         receipts = await self._kept(person, given)
@@ -238,7 +243,6 @@ class _Server:
     async def _reader(self, request: web.Request) -> Caller:
         """Return who asks for a page."""
         found: Caller = await self._in_thread(lambda: reader(self.site, self._session(request)))
-        request["caller"] = found
         return found
 
     async def _signed_in(self, request: web.Request) -> Caller:
@@ -249,7 +253,6 @@ class _Server:
         if found is None:
             then = "Open the address that the server printed, or sign in."
             raise SignInError("There is no session.", then)
-        request["caller"] = found
         return found
 
     async def _poster(self, request: web.Request, roles: Sequence[PersonRole]) -> Person:
@@ -299,7 +302,6 @@ class _Server:
         found: Caller,
         make: Callable[[Visit], Document] | None = None,
     ) -> web.StreamResponse:
-        request["caller"] = found
         visit = Visit(found.person, _query(request))
 
         def made() -> str:
@@ -364,8 +366,7 @@ class _Server:
         form = form_token(self.site.key) if sign_in else ""
         page = SitePage(request.path, state.said[:80], "site_error.html", lambda _s, _v: {})
         document = {"state": state, "status": status, "sign_in": form}
-        found = request.get("caller", _NOBODY)
-        text = self._html(page, PageQuery(request.path), document, found)
+        text = self._html(page, PageQuery(request.path), document, _NOBODY)
         return web.Response(text=text, status=status, content_type="text/html")
 
 

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -74,7 +75,8 @@ def back_up(
     try:
         with atomic_file(path) as file, _packed(file) as packed:
             head = {"kind": _KIND, "format": FORMAT, "project": project, "version": version}
-            for name, row in ("head", head | {"made": utc_text()}), *_rows(connection):
+            first = ("head", head | {"made": utc_text()})
+            for name, row in chain([first], _rows(connection)):
                 line = orjson.dumps({name: row}) + b"\n"
                 digest.update(line)
                 packed.write(line)

@@ -94,9 +94,10 @@ def every_row(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table in the order of its key, without some columns."""
     columns = [column for column in table.c if column.name not in without]
+    names = [str(column.name) for column in columns]
     wanted = sa.select(*columns).order_by(*table.primary_key)
-    for row in connection.execute(wanted.execution_options(yield_per=_ROWS)).mappings():
-        yield dict(row)
+    for row in connection.execute(wanted.execution_options(yield_per=_ROWS)):
+        yield dict(zip(names, row, strict=True))
 
 
 def insert_rows(

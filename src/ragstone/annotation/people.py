@@ -23,7 +23,7 @@ PersonRole: TypeAlias = Literal["annotator", "reviewer", "owner"]
 ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
 OWNER: Final = "owner"
 """The person of a project on this machine alone, unless `--name` gives another name."""
-_RESERVED: Final = ("agent", "model")
+_RESERVED: Final = ("agent", "model", "ragstone")
 """Names of what is no person in events and exports."""
 
 

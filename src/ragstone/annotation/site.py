@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.annotation.database import Database
 from ragstone.annotation.people import OWNER, ROLES, Person, PersonRole
+from ragstone.annotation.work import Work
 from ragstone.web.page_query import PageQuery
 from ragstone.web.security import new_token, same_token
 
@@ -38,6 +39,13 @@ class Site:
     """The secret in the printed address, new at each start."""
     first_key: str = field(default_factory=new_token)
     """The secret that a browser gets as an argument, which other users can list: it works once."""
+    active: bool = False
+    """Whether people get the items that narrow the interval most, by the scores of a judge."""
+    work: Work = field(init=False)
+    """Who finished which items."""
+
+    def __post_init__(self) -> None:
+        self.work = Work(self.project, self.database, active=self.active)
 
     def opens(self, key: str) -> bool:
         """Return whether the key of an address opens a session."""

@@ -32,7 +32,7 @@ from ragstone.building.dialogue import (
 )
 from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.funnel import Funnel
-from ragstone.building.label_files import SEPARATOR
+from ragstone.data.taxonomy import SEPARATOR
 from ragstone.building.reply_parsing import (
     Rejected,
     check_new,

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.readers.rows import Row, json_rows, read_bytes, reading
+from ragstone.data.taxonomy import SEPARATOR
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
     from ragstone.components.judges.verdict import Verdict
     from ragstone.data.dataset import Dataset
 
-SEPARATOR: Final = ";"
-"""Separates the labels of a query in one text."""
 LabelSets: TypeAlias = dict[str, tuple[str, ...]]
 """Query id -> its labels."""
 _IDS: Final = ("item_id", "query_id", "_id", "id")

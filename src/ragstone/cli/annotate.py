@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.annotate_agent import ChosenAgent, agent_options
+from ragstone.cli.annotate_backup import backup_command
+from ragstone.cli.annotate_check import check_command
+from ragstone.cli.annotate_export import add_command, export_command, import_command
+from ragstone.cli.annotate_make import making_options, open_or_make
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import (
     DefaultGroup,
@@ -17,16 +21,12 @@ from ragstone.cli.annotate_project import (
     open_project,
     project_options,
 )
+from ragstone.cli.annotate_restore import restore_command
 from ragstone.cli.options import json_option, wants_json
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.annotation.site import Site
-
-TASKS = (
-    *("conversation", "labels", "support", "ratings"),
-    *("pairwise", "nuggets", "causes", "validation"),
-)
 
 
 @click.group("annotate", cls=DefaultGroup, default="serve")
@@ -57,12 +57,16 @@ def command() -> None:
     """
 
 
-command.add_command(people_group)
+for _one in (
+    *(people_group, export_command, import_command, add_command),
+    *(backup_command, restore_command, check_command),
+):
+    command.add_command(_one)
 
 
 @command.command("serve")
 @project_options
-# The options that make a project have their place here: --task, --data, --experiment, --from.
+@making_options
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
@@ -92,6 +96,7 @@ def serve_command(
     host: str,
     proxies: Sequence[str],
     agent: ChosenAgent,
+    **making: Any,
 ) -> None:
     """Serve a project as pages, on this machine alone unless --host is given.
 
@@ -103,9 +108,11 @@ def serve_command(
     from ragstone.web.server import is_loopback, serve
 
     check_name(name)
+    made = open_or_make(folder, {**making, **agent.settings(folder)})
     project = open_project(folder)
     is_open = is_loopback(host) and not proxies
     site = Site(project, open_database(project, database), name=name, is_open=is_open)
+    made.keep_in(site.database)
     _check_people(site, folder, host, proxies)
     names = [_checked_host(one) for one in proxies]
 

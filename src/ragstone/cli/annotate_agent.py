@@ -92,6 +92,13 @@ class ChosenAgent:
     corpus: str
     spending: Spending
 
+    def settings(self, folder: Path) -> dict[str, str]:
+        """Return the keys of a new project; an existing one keeps those of its file."""
+        from ragstone.annotation.project import FILE
+
+        is_new = not (folder / FILE).exists()
+        return {"agent": self.agent, "corpus": self.corpus} if is_new else {}
+
     @contextmanager
     def ready(self, project: Project) -> Iterator[AskedAgent | None]:
         """Yield the agent of a project, checked; None if no agent is named.

@@ -25,7 +25,11 @@ POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep wh
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
-SCHEME_OPTIONS: Final = 10  # Options of a question: each has a digit as its key, 0 is the last.
+SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
+CLAIM_MINUTES: Final = 10
+"""An item that is open at a person goes to others after this time without a label."""
+NUMBERS_SECONDS: Final = 2.0
+"""Seconds for which the numbers of a project are kept at least, however many events there are."""
 PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.
 SESSION_DAYS: Final = 30  # A session ends after this time; the person signs in again.
 WRONG_TOKENS: Final = 10

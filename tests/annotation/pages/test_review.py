@@ -85,7 +85,7 @@ def test_the_first_turn_without_a_decision_is_open(site: Site) -> None:
 def test_a_conversation_that_cannot_be_reviewed_says_why(
     site: Site, person: Person, item: str, status: int, said: str
 ) -> None:
-    """Unknown, one's own, or taken back."""
+    """Unknown, of the reviewer, or taken back."""
     site.database.append("import", [label("day-boats", "submitted", "", None)])
 
     with pytest.raises(PageError, match=said) as raised:

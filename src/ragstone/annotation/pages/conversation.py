@@ -85,8 +85,15 @@ def _next(site: Site, person: Person) -> str:
     for item_id in own:
         if conversation(site.database, item_id).state in ("writing", "returned"):
             return item_id
-    open_items = next_items(site, person.name, len(site.project.items))
-    return next((item_id for item_id in open_items if item_id not in writers), "")
+    # Only as many are asked for as are needed: what is offered is held for this person.
+    for count in range(1, len(site.project.items) + 1):
+        offered = next_items(site, person.name, count)
+        free = [one for one in offered if one not in writers and one in site.project.items]
+        if free:
+            return free[0]
+        if len(offered) < count:
+            break
+    return ""
 
 
 def _share(site: Site) -> tuple[int, int]:

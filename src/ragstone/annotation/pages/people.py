@@ -70,7 +70,8 @@ def _renew(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:
 
 def _end(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:
     count = site.database.end_sessions(name)
-    return {"said": f"{count} sessions of {name} ended.", "token": ""}
+    noun = "session" if count == 1 else "sessions"
+    return {"said": f"{count} {noun} of {name} ended.", "token": ""}
 
 
 def _remove(site: Site, name: str, _values: Mapping[str, str]) -> dict[str, str]:

@@ -19,7 +19,8 @@ _FIELDS: Final = {"item_id", "reason"}
 def _run(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
     """Keep the event of a withdrawal; with the reason null, its own person undoes it."""
     item_id, reason = body.get("item_id"), body.get("reason")
-    if set(body) != _FIELDS or not isinstance(reason, str | None) or reason == "":
+    known = isinstance(item_id, str) and isinstance(reason, str | None)
+    if set(body) != _FIELDS or not known or reason == "":
         said = 'The body must be {"item_id": ..., "reason": a text, or null to undo}.'
         raise PageError(400, StateText(said))
     if len(reason or "") > limits.EVENT_ID_CHARACTERS:
@@ -40,12 +41,12 @@ def _undo(site: Site, person: Person, item_id: str) -> Event:
     """Return the event that takes an item back."""
     undone = site.database.undone(item_id)
     events = site.database.events(item_id=item_id, kinds=("withdraw",))
-    last = next((one for one in events if one.event.client_id not in undone), None)
-    if last is None:
+    kept = next((one for one in events if one.event.client_id not in undone), None)
+    if kept is None:
         raise PageError(409, StateText(f"The item {item_id!r} is not withdrawn."))
-    if last.person != person.name:
-        raise PageError(409, StateText(f"{last.person} withdrew the item and may undo it."))
-    return Event(secrets.token_urlsafe(12), "undo", item_id, value=last.event.client_id)
+    if kept.person != person.name:
+        raise PageError(409, StateText(f"{kept.person} withdrew the item and may undo it."))
+    return Event(secrets.token_urlsafe(12), "undo", item_id, value=kept.event.client_id)
 
 
 WITHDRAW: Final = SiteCall("/withdraw", _run, roles=("owner",))

@@ -1,6 +1,6 @@
 "use strict";
 // Reviewing: decisions and repairs go through the outbox, then the parts of the page that the server
-// has anew are read again. What is typed stays in this browser until it is sent.
+// has changed are read again. What is typed stays in this browser until it is sent.
 const bench = $(".bench");
 if (bench) {
   const { item, turn } = bench.dataset, store = `${ragstoneAnnotate.prefix}review:${item}:`, done = [];
