@@ -61,8 +61,9 @@ def changed_words(before: str, after: str) -> list[tuple[str, str]]:
 def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the parts of two lists of words, each with the space after it."""
     i = j = 0
-    bare = [[word.strip() for word in words] for words in (old, new)]
-    for place, other, size in SequenceMatcher(None, *bare, autojunk=False).get_matching_blocks():
+    bare, bare_new = ([word.strip() for word in words] for words in (old, new))
+    matcher = SequenceMatcher(None, bare, bare_new, autojunk=False)
+    for place, other, size in matcher.get_matching_blocks():
         common = new[other : other + size]
         is_end = place + size == len(old) and other + size == len(new)
         if not (is_end or any(map(str.isalnum, "".join(common)))):
