@@ -58,7 +58,9 @@ def test_mtrags_form_comes_back_equal(project: Any, tmp_path: Path, name: str) -
     digest = write_mtrag(*project, tmp_path / name)
 
     assert content(MtragReader(tmp_path / name).read()) == content(MtragReader(source).read())
-    assert write_mtrag(*project, tmp_path / name) == digest
+    assert write_mtrag(*project, tmp_path / f"again-{name}") == digest
+    with pytest.raises(DatasetError, match="already exists"):
+        write_mtrag(*project, tmp_path / name)
     rows = json.loads((tmp_path / "out.json").read_text()) if name == "out.json" else []
     for row in rows:
         assert (row["author"], row["reviewer"], row["status"]) == ("import", "bob", "accepted")
@@ -91,8 +93,9 @@ def test_all_three_texts_and_the_votes_of_people_are_in_the_file(
     project[1].append("bob", [*texts, label(item, "verdict", "", "accepted", 2)])
     found = {}
     for names in (True, False):
-        write_mtrag(*project, tmp_path / "out.json", names=names)
-        found[names] = json.loads((tmp_path / "out.json").read_text())[0]
+        path = tmp_path / f"{names}.json"
+        write_mtrag(*project, path, names=names)
+        found[names] = json.loads(path.read_text())[0]
 
     answer = found[True]["messages"][1]
     assert answer["text"] == "At 1."
