@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
+from tests.fakes.conversation_project import served_site
 from tests.fakes.review_project import accept, label, opened, review_project
 
 from ragstone.annotation.events import Event
 from ragstone.annotation.pages.review import REVIEW_PAGE
 from ragstone.annotation.people import Person
+from ragstone.annotation.sessions import cookie_name
 from ragstone.annotation.site import Site, Visit
 from ragstone.web.errors import PageError
 from ragstone.web.page_query import PageQuery
@@ -40,7 +44,8 @@ def test_the_queue_leaves_out_own_and_withdrawn_conversations(site: Site) -> Non
 
     accept(site.database, "bob", ITEM, 3)
     assert page(site)["counts"] == {"submitted": 1, "returned": 0, "accepted": 1}
-    scores = page(site, show="accepted")["scores"]
+    assert page(site, show="accepted")["scores"] is None
+    scores = page(site, show="accepted", scores="yes")["scores"]
     assert (scores["n"], scores["answers"]) == (2, 3)
     assert scores["mean"] == pytest.approx((300 / 7 + 100) / 2)
 
@@ -97,3 +102,28 @@ def test_only_reviewers_and_owners_have_the_page() -> None:
     """Annotators write."""
     assert REVIEW_PAGE.roles == ("reviewer", "owner")
     assert REVIEW_PAGE.tasks == ("conversation",)
+
+
+def test_the_server_refuses_a_reviewers_query(site: Site) -> None:
+    """The others of the same request are kept; a second copy is confirmed."""
+    token = site.database.add_person("bob", "reviewer")
+    assert token
+    session = site.database.open_session("bob")
+    query = {"client_id": "q", "kind": "ask", "item_id": ITEM, "field": "query", "part": "1"}
+    events = [
+        {**query, "value": {"text": "Who?"}},
+        {**query, "client_id": "l", "kind": "label", "value": "Who?"},
+        {**query, "client_id": "d", "kind": "label", "field": "decision", "value": "accept"},
+    ]
+    with served_site(site) as address:
+        for _ in range(2):
+            request = Request(
+                f"{address}/events",
+                json.dumps({"events": events}).encode(),
+                {"Content-Type": "application/json", "Cookie": f"{cookie_name(site)}={session}"},
+            )
+            with urlopen(request) as reply:
+                said = json.load(reply)
+            assert [one["client_id"] for one in said["confirmed"]] == ["d"]
+            assert [one["client_id"] for one in said["refused"]] == ["q", "l"]
+            assert "never queries or passages found" in said["refused"][0]["reason"]

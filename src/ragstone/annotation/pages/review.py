@@ -35,7 +35,8 @@ def _known(site: Site) -> list[SubmittedConversation]:
     found = [
         one for one in submitted_conversations(site.database) if one.item_id in site.project.items
     ]
-    gone = withdrawn(site.database, [one.item_id for one in found])
+    named = {one.event.item_id for one in site.database.events(kinds=("withdraw",))}
+    gone = withdrawn(site.database, sorted(named))
     return [one for one in found if one.item_id not in gone]
 
 
@@ -54,7 +55,7 @@ def _list(site: Site, visit: Visit) -> Document:
         "total": len(rows),
         "start": start,
         "rows": [_line(site, one) for one in rows[start : start + limits.VIEW_ROWS]],
-        "scores": _scores(site, some) if shown == "accepted" else None,
+        "scores": _scores(site, some) if visit.query.text("scores") else None,
     }
 
 
