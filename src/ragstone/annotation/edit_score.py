@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -13,7 +13,8 @@ from ragstone.statistics.summary import Summary, summarise
 from ragstone.web import limits
 
 _WHOLE: Final = 100.0
-_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+_WORDS: Final = re.compile(r"[\w'-]+\s*|[^\w\s]\s*|\s+")
+"""Words and signs, each with the space after it."""
 
 
 def edit_score(original: str, final: str) -> float:
@@ -32,7 +33,7 @@ def edit_scores(pairs: Sequence[tuple[str, str]]) -> list[float]:
     size = len(pairs)
     originals, finals = [one for one, _ in pairs], [(one,) for _, one in pairs]
     batch = AnswerBatch(originals, finals, [""] * size, [None] * size, [""] * size)
-    shared = RougeL().values(batch) if pairs else []
+    shared: Iterable[float] = RougeL().values(batch) if pairs else ()
     return [
         # Texts without words, such as signs alone, have no ROUGE-L.
         0.0 if original == final else _WHOLE * (1 - float(f))
@@ -48,8 +49,8 @@ def mean_edit_score(scores: Sequence[float], conversations: Sequence[Hashable]) 
 def changed_words(before: str, after: str) -> list[tuple[str, str]]:
     """Return two texts in parts: in both (`span`), only in the first (`del`) or the second (`ins`).
 
-    >>> changed_words("at six.", "at noon.")
-    [('span', 'at '), ('del', 'six'), ('ins', 'noon'), ('span', '.')]
+    >>> changed_words("It sails at six.", "It sails at noon.")
+    [('span', 'It sails at '), ('del', 'six'), ('ins', 'noon'), ('span', '.')]
     """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     if max(len(old), len(new)) > limits.DIFF_WORDS:
@@ -58,10 +59,17 @@ def changed_words(before: str, after: str) -> list[tuple[str, str]]:
 
 
 def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for kind, i, k, j, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            yield "span", "".join(old[i:k])
+    """Yield the parts of two lists of words, each with the space after it."""
+    i = j = 0
+    bare, bare_new = ([word.strip() for word in words] for words in (old, new))
+    matcher = SequenceMatcher(None, bare, bare_new, autojunk=False)
+    for place, other, size in matcher.get_matching_blocks():
+        common = new[other : other + size]
+        is_end = place + size == len(old) and other + size == len(new)
+        if not (is_end or any(map(str.isalnum, "".join(common)))):
+            # Signs alone, between two changes, are no part that both texts have.
             continue
-        for name, words in (("del", old[i:k]), ("ins", new[j:m])):
-            if words:
-                yield name, "".join(words)
+        removed, added = "".join(old[i:place]), "".join(new[j:other])
+        parts = (("del", removed), ("ins", added), ("span", "".join(common)))
+        yield from (one for one in parts if one[1])
+        i, j = place + size, other + size

@@ -36,6 +36,9 @@ WRONG_TOKENS: Final = 10
 """Wrong tokens per minute from one address; then the sign-in page waits. A token has 192 bits."""
 WRONG_TOKEN_SECONDS: Final = 0.3  # The answer to a wrong token takes at least this long.
 WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old ones are forgotten.
+DIFF_WORDS: Final = 2_000
+"""Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
+the comparison takes the square of the length."""
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.

@@ -9,11 +9,13 @@ from ragstone.annotation.pages.conversation import CONVERSATION_CALLS, CONVERSAT
 from ragstone.annotation.pages.label import LABEL, LABEL_ITEM
 from ragstone.annotation.pages.people import PEOPLE_PAGE
 from ragstone.annotation.pages.progress import PROGRESS
+from ragstone.annotation.pages.review import REVIEW_PAGE
 from ragstone.annotation.pages.withdraw import WITHDRAW
 from ragstone.annotation.site import SiteCall, SitePage
 
 PAGES: Final[tuple[SitePage, ...]] = (
     CONVERSATION_PAGE,
+    REVIEW_PAGE,
     LABEL,
     LABEL_ITEM,
     PROGRESS,

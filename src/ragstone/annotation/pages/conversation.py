@@ -69,7 +69,7 @@ def _document(site: Site, visit: Visit, state: WrittenConversation, closed: str)
         "is_full": most is not None and len(turns) >= most,
         "goals": [asdict(one) for one in stands],
         "problems": list(problems(scheme, stands, state)),
-        "questions": _questions(scheme.questions),
+        "questions": turn_questions(scheme.questions),
         "guidelines": scheme.guidelines,
         "agent": _agent(site, person),
     }
@@ -143,7 +143,7 @@ def _turn(site: Site, person: Person, turn: WrittenTurn, versions: int) -> dict[
     }
 
 
-def _questions(questions: tuple[Question, ...]) -> list[dict[str, Any]]:
+def turn_questions(questions: tuple[Question, ...]) -> list[dict[str, Any]]:
     """Return the questions about a turn with their keys."""
     free, found = iter(_GROUP_KEYS), []
     for question in questions:
