@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from ragstone.annotation.asking import ask, submit, take_back
 from ragstone.annotation.conversation import WrittenConversation, conversation
 from ragstone.annotation.events import Event
 from ragstone.annotation.people import Person
+from ragstone.annotation.project import Project
 from ragstone.annotation.site import Site
+from ragstone.errors import ConfigError
 from ragstone.web import limits
 from ragstone.web.errors import PageError
 
@@ -214,3 +217,43 @@ def test_without_an_agent_nothing_is_asked(site: Site) -> None:
     with pytest.raises(PageError, match="no agent") as found:
         ask(site, ANN, {"client_id": "a", "item_id": "c1", "turn": 1, "text": "?", "kind": "query"})
     assert "--agent" in found.value.state.then
+
+
+def test_several_writers_ask_at_once(site: Site) -> None:
+    """Each gets the answer to their own query."""
+    queries = {"c1": CABINS, "c2": "One dog or cat?", "c3": "Which lines carry bicycles?"}
+
+    def write(pair: tuple[str, str]) -> Any:
+        item_id, text = pair
+        person = Person(f"writer {item_id}", "annotator")
+        return asked(site, text, person=person, item_id=item_id, client_id=f"a-{item_id}")
+
+    with ThreadPoolExecutor(3) as threads:
+        assert [one["state"] for one in threads.map(write, queries.items())] == ["answered"] * 3
+    answers = [conversation(site.database, item_id).turns[0].answer for item_id in queries]
+    assert [str(one).split()[0] for one in answers] == ["Cabins", "Four", "All"]
+
+
+def test_a_returned_conversation_is_open_again(site: Site) -> None:
+    """Its writer mends it and sends it once more."""
+    for turn in (1, 2):
+        asked(site, CABINS, turn)
+        complete(site, turn)
+    body = {"client_id": "s1", "item_id": "c1", "submitted": True}
+    submit(site, ANN, body)
+    site.database.append("rev", [Event("v", "label", "c1", "verdict", value="rejected")])
+    assert state(site).state == "returned"
+    assert asked(site, "And?", 3)["state"] == "answered"
+    complete(site, 3)
+    submit(site, ANN, {**body, "client_id": "s2"})
+    assert state(site).state == "submitted"
+    site.database.append("rev", [Event("v2", "label", "c1", "verdict", value="accepted")])
+    with pytest.raises(PageError, match="has accepted"):
+        take_back(site, ANN, {"client_id": "u", "item_id": "c1", "turn": 3})
+
+
+def test_the_limits_of_calls_are_checked(tmp_path: Path) -> None:
+    """No call at all is a mistake in the project's file."""
+    folder = conversation_project(tmp_path / "p", extra="agent_calls: 0\n")
+    with pytest.raises(ConfigError, match="agent_calls"):
+        Project.open(folder)

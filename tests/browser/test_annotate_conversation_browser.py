@@ -16,6 +16,7 @@ from tests.fakes.conversation_project import (
 )
 
 from ragstone.annotation.conversation import conversation
+from ragstone.annotation.events import Event
 from ragstone.annotation.site import Site
 
 CABINS = "Do the night boats have cabins for four?"
@@ -259,6 +260,24 @@ def pages_seen(site: Site, page: Any, address: str) -> Iterator[str]:
     keys(page, "a", "And?", "Enter")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     yield "failed"
+    (site.project.folder / "fails").unlink()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#answer")).to_be_visible()
+    keys(page, "y", "x", "w", "f", "o", "1", "Escape")
+    expect(page.locator("[data-do=send]")).to_be_enabled()
+    keys(page, "v")
+    expect(page.get_by_role("button", name="Take back from review")).to_be_visible()
+    yield "sent"
+    said = [
+        Event("d", "label", "c1", "decision", "1", "reject"),
+        Event("w", "label", "c1", "reason", "1", "Add the decks <b>5</b>."),
+        Event("v", "label", "c1", "verdict", value="rejected"),
+    ]
+    site.database.append("rev", said)
+    page.reload()
+    expect(page.locator(".returned")).to_contain_text("A reviewer stated: rejected.")
+    expect(page.locator(".meta")).to_contain_text(["reject: Add the decks <b>5</b>."])
+    yield "returned"
 
 
 @pytest.mark.parametrize("seen", list(product([390, 1280], ["light", "dark"])))

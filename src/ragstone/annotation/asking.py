@@ -88,6 +88,8 @@ def ask(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
         raise _refused(409, "The project has no agent.", then)
     if asked.kind == "search" and not agent.agent.searches:
         raise _refused(409, "The agent has no passages to search.")
+    if agent.running(asked.client_id):
+        return {"state": "running", "reason": ""}
     with agent.lock:
         state = writable(site, person, asked.item_id)
         running = agent.running(asked.client_id)
