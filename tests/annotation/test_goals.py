@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ragstone.annotation.conversation import Marks, WrittenConversation, WrittenTurn
 from ragstone.annotation.goals import GoalStand, goal_stands, problems, turn_lacks
+from ragstone.annotation.own_schemes import CONVERSATION
 from ragstone.annotation.project import Goal, Goals
-from ragstone.annotation.tasks import CONVERSATION
 from ragstone.types import Passage
 
 GOALS = Goals(
