@@ -61,9 +61,9 @@ def test_only_goals_with_bounds_are_shown() -> None:
 def test_a_turn_needs_an_answer_marks_and_labels() -> None:
     """The first turn has no multi-turn type; optional labels are not needed."""
     assert turn_lacks(CONVERSATION, turn(2)) == []
-    bare = WrittenTurn(1, "Who?", passages=PASSAGES)
+    assert turn_lacks(CONVERSATION, WrittenTurn(1, "Who?", passages=PASSAGES)) == ["an answer"]
+    bare = WrittenTurn(1, "Who?", answer="Me.", passages=PASSAGES)
     assert turn_lacks(CONVERSATION, bare) == [
-        "an answer",
         "marks of 2 passages",
         "answerability",
         "question type",

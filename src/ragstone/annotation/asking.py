@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ragstone.annotation.site import Document, Site
 
 _KINDS: Final = ("query", "search")
+_TOLD: Final = ("The agent gave no answer", "The agent was busy")
+"""Reasons that everybody gets."""
 _CLOSED: Final = {
     "submitted": "The conversation is sent to review.",
     "accepted": "A reviewer has accepted the conversation.",
@@ -88,20 +90,28 @@ def ask(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
         raise _refused(409, "The agent has no passages to search.")
     with agent.lock:
         state = writable(site, person, asked.item_id)
-        replies = _replies(site, asked)
-        if not agent.running(asked.client_id) and (asked.again or not replies):
+        running = agent.running(asked.client_id)
+        # A reply is kept before its ask ends, so it is there if the ask does not run.
+        reasons = [one.event.value.get("reason", "") for one in _replies(site, asked)]
+        if not running and (not reasons or (asked.again and reasons[-1])):
             _check(site, state, asked)
             site.database.append(person.name, [asked.event])
-            _start(site, agent, state, asked, len(replies) + 1)
-            return {"state": "running", "reason": ""}
-    return _standing(agent, replies, asked)
-
-
-def _standing(agent: AskedAgent, replies: list[KeptEvent], asked: _Ask) -> Document:
-    if agent.running(asked.client_id) or not replies:
+            _start(site, agent, state, asked, len(reasons) + 1)
+            running = True
+    if running:
         return {"state": "running", "reason": ""}
-    reason = replies[-1].event.value.get("reason", "")
+    reason = shown_reason(person, reasons[-1])
     return {"state": "failed" if reason else "answered", "reason": reason}
+
+
+def shown_reason(person: Person, reason: str) -> str:
+    """Return why an agent gave no answer, for a person.
+
+    An error names the agent, so the owner alone gets it.
+    """
+    if person.role == "owner" or not reason or reason.startswith(_TOLD):
+        return reason
+    return "The agent failed. The owner of the project can see the reason."
 
 
 def _replies(site: Site, asked: _Ask) -> list[KeptEvent]:

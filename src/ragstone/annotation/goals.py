@@ -70,9 +70,9 @@ def listed(value: object) -> list[object]:
 
 def turn_lacks(scheme: Scheme, turn: WrittenTurn) -> list[str]:
     """Return what a turn needs before the next one: an answer, marks, labels."""
-    found = []
     if turn.final_answer is None:
-        found.append("an answer")
+        return ["an answer"]
+    found = []
     unmarked = sum(one.passage_id not in turn.relevance for one in turn.passages)
     if unmarked:
         found.append(f"marks of {unmarked} {_noun('passage', unmarked)}")

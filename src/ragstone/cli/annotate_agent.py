@@ -34,7 +34,7 @@ _OPTIONS: Final = together(
         "--corpus", default="", metavar="SOURCE", help="Data set that the agent searches."
     ),
 )
-_SHOWN: Final = 5
+_FOUND: Final = 5
 """Passages that a search of a person adds."""
 
 
@@ -67,7 +67,7 @@ class SystemAgent:
 
     def search(self, text: str) -> AgentTurn:
         """Return the first passages that are found for a text."""
-        ids = self.system.search(text, self.services).passage_ids[: self.system.shows or _SHOWN]
+        ids = self.system.search(text, self.services).passage_ids[: self.system.shows or _FOUND]
         return AgentTurn(passages=tuple(self._passage(one) for one in ids), search=text)
 
     def _passage(self, passage_id: str, text: str | None = None) -> Passage:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ragstone.annotation.asking import ask, may_take_back, submit, take_back, why_not
+from ragstone.annotation.asking import ask, may_take_back, shown_reason, submit, take_back, why_not
 from ragstone.annotation.assignment import next_items
 from ragstone.annotation.conversation import WrittenConversation, WrittenTurn, conversation
 from ragstone.annotation.edit_score import changed_words, edit_score
@@ -49,7 +49,7 @@ def _document(site: Site, visit: Visit, state: WrittenConversation, closed: str)
     item, person = site.project.items[state.item_id], visit.person
     stands = goal_stands(goals, state, _share(site) if goals.unanswerable_share else (0, 0))
     versions = _versions(site, state)
-    turns = [_turn(site, one, versions[str(one.number)]) for one in state.turns]
+    turns = [_turn(site, person, one, versions[str(one.number)]) for one in state.turns]
     shown = visit.query.number("turn", len(turns), most=len(turns)) or len(turns)
     most = goals.turns.most
     return {
@@ -114,7 +114,7 @@ def _versions(site: Site, state: WrittenConversation) -> Counter[str]:
     return Counter(part for part, _ in texts | given)
 
 
-def _turn(site: Site, turn: WrittenTurn, versions: int) -> dict[str, Any]:
+def _turn(site: Site, person: Person, turn: WrittenTurn, versions: int) -> dict[str, Any]:
     final = turn.final_answer
     running = site.agent is not None and site.agent.running(turn.ask_id)
     marks = turn.relevance
@@ -124,7 +124,7 @@ def _turn(site: Site, turn: WrittenTurn, versions: int) -> dict[str, Any]:
         "ask_id": turn.ask_id,
         "agent_answer": turn.answer,
         "answer": final,
-        "reason": turn.reason,
+        "reason": shown_reason(person, turn.reason),
         "running": running,
         "search": turn.search,
         "passages": [
