@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 from tests.fakes.conversation_project import served_site
@@ -104,6 +104,16 @@ def test_only_reviewers_and_owners_have_the_page() -> None:
     assert REVIEW_PAGE.tasks == ("conversation",)
 
 
+def post(address: str, cookie: str, body: Any) -> Any:
+    """Return the answer to posted events."""
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+    headers = {"Content-Type": "application/json", "Cookie": cookie}
+    connection.request("POST", "/events", json.dumps(body), headers)
+    found = json.load(connection.getresponse())
+    connection.close()
+    return found
+
+
 def test_the_server_refuses_a_reviewers_query(site: Site) -> None:
     """The others of the same request are kept; a second copy is confirmed."""
     token = site.database.add_person("bob", "reviewer")
@@ -117,13 +127,7 @@ def test_the_server_refuses_a_reviewers_query(site: Site) -> None:
     ]
     with served_site(site) as address:
         for _ in range(2):
-            request = Request(
-                f"{address}/events",
-                json.dumps({"events": events}).encode(),
-                {"Content-Type": "application/json", "Cookie": f"{cookie_name(site)}={session}"},
-            )
-            with urlopen(request) as reply:
-                said = json.load(reply)
+            said = post(address, f"{cookie_name(site)}={session}", {"events": events})
             assert [one["client_id"] for one in said["confirmed"]] == ["d"]
             assert [one["client_id"] for one in said["refused"]] == ["q", "l"]
             assert "never queries or passages found" in said["refused"][0]["reason"]

@@ -114,6 +114,7 @@ def _document(site: Site, visit: Visit, state: WrittenConversation) -> Document:
         "item": state.item_id,
         "writer": state.writer,
         "others": [one for one in state.reviewers if one != person.name],
+        "mine": state.reviewer == person.name,
         "state": state.state,
         "verdict": state.verdict,
         "verdict_reason": state.verdict_reason,
