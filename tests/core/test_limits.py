@@ -25,7 +25,6 @@ import pytest
 from tests.fakes.made_results import made_results
 
 from ragstone.building.label_files import read_label_sets
-from ragstone.building.labels import load_taxonomy
 from ragstone.building.passages import usable
 from ragstone.building.prompts import load_prompts
 from ragstone.building.reply_parsing import Rejected, checked_question
@@ -53,6 +52,7 @@ from ragstone.data.load import load_dataset
 from ragstone.data.readers.rows import json_document, json_rows, listed, show
 from ragstone.data.readers.squad import SquadReader
 from ragstone.data.rechunk import rechunk
+from ragstone.data.taxonomy import load_taxonomy
 from ragstone.data_quality.finding import Finding, each_line
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.errors import (

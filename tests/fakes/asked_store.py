@@ -9,6 +9,7 @@ from typing import Any, Final
 from tests.fakes.faulty_system import lines
 from tests.fakes.made_results import HOSTILE
 
+from ragstone.annotation.from_list import annotate_list
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.recorded import ask_recorded, selected_dataset
@@ -18,7 +19,7 @@ from ragstone.view.pages.query import QUERY
 from ragstone.view.store_view import StoreView
 from ragstone.web.page_query import PageQuery
 
-EVERY_ACTION: Final = (*ACTIONS, *experiment_actions(ask_recorded, selected_dataset))
+EVERY_ACTION: Final = (*ACTIONS, *experiment_actions(ask_recorded, selected_dataset, annotate_list))
 HARD_ID: Final = "a/b c.json"
 """The id of a query that an address has to quote."""
 

@@ -13,9 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from ragstone.building.label_files import labelled, read_label_sets
-from ragstone.building.labels import Labeller, gold_items, load_taxonomy
+from ragstone.building.labels import Labeller, gold_items
 from ragstone.cli.data import command
 from ragstone.data.load import load_dataset
+from ragstone.data.taxonomy import load_taxonomy
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.label_agreement import (
     against_others,

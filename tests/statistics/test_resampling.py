@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.statistics.resampling import Bootstrap
+from ragstone.statistics.resampling import Bootstrap, _distinct_rows
 
 
 @pytest.mark.parametrize("distinct", [3, 40])
@@ -43,3 +43,13 @@ def test_no_resamples_are_refused() -> None:
     """0 resamples are an error; the message gives the usual number."""
     with pytest.raises(ConfigError, match="10,000"):
         Bootstrap(resamples=0)
+
+
+def test_distinct_rows_are_those_of_numpy() -> None:
+    """In the same order, with the same counts, also of a single row."""
+    generator = np.random.default_rng(2)
+    for rows, columns, values in ((500, 4, 3), (200, 1, 2), (1, 3, 2)):
+        parts = generator.integers(values, size=(rows, columns)).astype(np.float64)
+        wanted = np.unique(parts, axis=0, return_counts=True)
+        for found, expected in zip(_distinct_rows(parts), wanted, strict=True):
+            assert (found == expected).all()

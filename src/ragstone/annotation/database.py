@@ -2,85 +2,102 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Container, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 import sqlalchemy as sa
 
+from ragstone.annotation.derived import SKIPPED
+from ragstone.annotation.engines import Connections, database_address
 from ragstone.annotation.events import Event, GivenLabel, KeptEvent
-from ragstone.annotation.tables import EVENTS, LABELS, META, METADATA, PEOPLE, SESSIONS, VERSION
-from ragstone.core.times import utc_text
-from ragstone.errors import ConfigError, did_you_mean
+from ragstone.annotation.keeping import Posted, Receipt, keep
+from ragstone.annotation.migrations import prepare
+from ragstone.annotation.people import ROLES, PeopleTable, Person, PersonRole
+from ragstone.annotation.tables import EVENTS, LABELS, given_label, kept_event
 
-PersonRole: TypeAlias = Literal["annotator", "reviewer", "owner"]
-ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
-_CHANGES_A_LABEL: Final = ("label", "skip")
-SKIPPED: Final = "skipped"
-"""The field of the label that a skip leaves; its value is the reason."""
+if TYPE_CHECKING:
+    from ragstone.annotation.project import Project
 
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A named person of a project."""
-
-    name: str
-    role: PersonRole
+__all__ = ["ROLES", "SKIPPED", "Database", "Person", "PersonRole"]
 
 
-class Database:
-    """The events of one project, in SQLite or PostgreSQL. Methods may be called in any thread."""
+class Database(PeopleTable):
+    """The events of one project, in SQLite or PostgreSQL. Methods may be called in any thread.
 
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
+    Each raises `StoreUnavailable` if the database cannot be used now.
+    """
+
+    def __init__(self, connections: Connections, project: str) -> None:
+        super().__init__(connections)
+        self.project = project
 
     @classmethod
-    def open(cls, url: str, project: str) -> Database:
-        """Open the database of a project; a new one gets its tables.
+    def open(cls, url: str | sa.URL, project: str, backups: Path | None = None) -> Database:
+        """Open the database of a project. A new one gets its tables, an old one is upgraded.
 
         Args:
             url: `sqlite:///PATH` or `postgresql://...`.
             project: the name of the project; a database belongs to one project.
+            backups: the folder of the backup that is made before an upgrade; by default `backups`
+                beside the file of an SQLite database, or in the current folder.
+
+        Raises:
+            ConfigError: the address is wrong, or the database is of another project or program.
+            NewerFile: the database is of a newer version.
+            StoreUnavailable: the database cannot be used.
         """
-        engine = sa.create_engine(_with_driver(url))
-        if engine.dialect.name == "sqlite":
-            sa.event.listen(engine, "connect", _sqlite_settings)
-        made = cls(engine)
-        METADATA.create_all(engine)
-        with engine.begin() as connection:
-            known = {row.name: row.value for row in connection.execute(sa.select(META))}
-            if not known:
-                rows = [
-                    {"name": "version", "value": str(VERSION)},
-                    {"name": "project", "value": project},
-                ]
-                connection.execute(sa.insert(META), rows)
-            elif known["project"] != project:
-                raise ConfigError(
-                    f"the database belongs to the project {known['project']!r}, not to {project!r}",
-                    value=project,
-                )
-        return made
+        address = database_address(str(url), Path()) if isinstance(url, str) else url
+        connections = Connections(address)
+        beside = Path() if connections.path is None else connections.path.parent
+        try:
+            prepare(connections, project, backups or beside / "backups")
+        except BaseException:
+            connections.close()
+            raise
+        return cls(connections, project)
+
+    @classmethod
+    def of(cls, project: Project, written: str = "") -> Database:
+        """Open the database of a project folder.
+
+        Args:
+            project: the project.
+            written: the address of a database; by default that of the environment variable
+                RAGSTONE_DATABASE, else the file in the folder.
+        """
+        from ragstone.annotation.project import BACKUPS, DATABASE
+
+        url = database_address(written, project.folder / DATABASE)
+        return cls.open(url, project.name, project.folder / BACKUPS)
 
     def close(self) -> None:
         """Close the connections."""
-        self._engine.dispose()
+        self.connections.close()
 
     # Events
+
+    def keep(
+        self, posts: Sequence[Posted], item_ids: Container[str] | None = None
+    ) -> list[list[Receipt]]:
+        """Keep the events of some requests together, and return the receipts of each request.
+
+        When this returns, the events survive the end of the process.
+
+        Args:
+            posts: the requests, in the order in which they arrived.
+            item_ids: the items of the project; None: any item is accepted.
+        """
+        return self.connections.write(lambda connection: keep(connection, posts, item_ids))
 
     def append(self, person: str, events: Sequence[Event]) -> list[KeptEvent]:
         """Keep events and return them as kept, in order; of a second copy, the first one.
 
-        When this returns, the events survive the end of the process.
+        Events that are refused, such as those for a withdrawn item, are left out.
         """
-        with self._engine.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                # One writer at a time: sequence numbers become visible in their order.
-                connection.execute(sa.text("LOCK TABLE event IN EXCLUSIVE MODE"))
-            return [_keep(connection, person, one) for one in events]
+        (receipts,) = self.keep([Posted(person, events)])
+        return [one.kept for one in receipts if one.kept is not None]
 
     def events(
         self, *, item_id: str = "", person: str = "", after: int = 0, kinds: Sequence[str] = ()
@@ -93,12 +110,26 @@ class Database:
         if kinds:
             wanted = wanted.where(EVENTS.c.kind.in_(kinds))
         for row in self._rows(wanted):
-            yield _kept(row)
+            yield kept_event(row)
 
     def undone(self, item_id: str) -> set[str]:
         """Return the client ids of the events of an item that were undone."""
         wanted = sa.select(EVENTS.c.client_id).where(EVENTS.c.item_id == item_id, EVENTS.c.undone)
         return {row.client_id for row in self._rows(wanted)}
+
+    def withdrawn(self, item_ids: Sequence[str] | None = None) -> dict[str, str]:
+        """Return item id -> reason, for items that the owner took out of the project.
+
+        Args:
+            item_ids: the items of interest; None: all.
+        """
+        wanted = sa.select(EVENTS.c.item_id, EVENTS.c.value).where(
+            EVENTS.c.kind == "withdraw", ~EVENTS.c.undone
+        )
+        if item_ids is not None:
+            wanted = wanted.where(EVENTS.c.item_id.in_(item_ids))
+        rows = self._rows(wanted.order_by(EVENTS.c.sequence))
+        return {row.item_id: str(orjson.loads(row.value) or "") for row in rows}
 
     def labels(
         self, *, item_id: str = "", person: str = "", field: str = ""
@@ -113,148 +144,9 @@ class Database:
             if value:
                 wanted = wanted.where(column == value)
         for row in self._rows(wanted):
-            yield _label(row)
+            yield given_label(row)
 
     def count(self) -> int:
         """Return the number of kept events."""
-        with self._engine.connect() as connection:
+        with self.connections.reading() as connection:
             return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
-
-    # People
-
-    def add_person(self, name: str, role: PersonRole) -> str:
-        """Add a person and return the token that signs them in; only its hash is kept."""
-        if role not in ROLES:
-            raise ConfigError(f"there is no role {role!r}{did_you_mean(role, ROLES)}", value=role)
-        if name in {one.name for one in self.people()}:
-            raise ConfigError(f"there is a person {name!r} already", value=name)
-        token = secrets.token_urlsafe(24)
-        row = {"name": name, "role": role, "token_hash": _hash(token), "added": utc_text()}
-        with self._engine.begin() as connection:
-            connection.execute(sa.insert(PEOPLE), row)
-        return token
-
-    def people(self) -> list[Person]:
-        """Return the people of the project, by name."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).order_by(PEOPLE.c.name)
-        return [Person(row.name, row.role) for row in self._rows(wanted)]
-
-    def person_of_token(self, token: str) -> Person | None:
-        """Return the person whom a token signs in."""
-        wanted = sa.select(PEOPLE.c.name, PEOPLE.c.role).where(PEOPLE.c.token_hash == _hash(token))
-        return next((Person(row.name, row.role) for row in self._rows(wanted)), None)
-
-    def open_session(self, person: str) -> str:
-        """Return the token of a new session; it survives a restart of the server."""
-        token = secrets.token_urlsafe(24)
-        row = {"token_hash": _hash(token), "person": person, "opened": utc_text()}
-        with self._engine.begin() as connection:
-            connection.execute(sa.insert(SESSIONS), row)
-        return token
-
-    def person_of_session(self, token: str) -> str | None:
-        """Return the name of the person of a session."""
-        wanted = sa.select(SESSIONS.c.person).where(SESSIONS.c.token_hash == _hash(token))
-        return next((row.person for row in self._rows(wanted)), None)
-
-    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
-        with self._engine.connect() as connection:
-            yield from connection.execution_options(yield_per=1000).execute(wanted)
-
-
-def _with_driver(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://", 1)
-
-
-def _sqlite_settings(connection: Any, _record: Any) -> None:
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
-        connection.execute(f"PRAGMA {setting}")
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _keep(connection: sa.Connection, person: str, event: Event) -> KeptEvent:
-    known = connection.execute(
-        sa.select(EVENTS).where(EVENTS.c.client_id == event.client_id)
-    ).one_or_none()
-    if known is not None:
-        return _kept(known)
-    received = utc_text(timespec="milliseconds")
-    values = {
-        "client_id": event.client_id,
-        "person": person,
-        "received": received,
-        "kind": event.kind,
-        "item_id": event.item_id,
-        "field": event.field,
-        "part": event.part,
-        "value": orjson.dumps(event.value).decode(),
-        "shown": event.shown,
-        "seconds": event.seconds,
-        "client_time": event.client_time,
-        "undone": False,
-    }
-    made = connection.execute(sa.insert(EVENTS).values(values).returning(EVENTS.c.sequence))
-    kept = KeptEvent(made.scalar_one(), person, received, event)
-    if event.kind in _CHANGES_A_LABEL:
-        _derive(connection, event.item_id, person, *_place(event))
-    elif event.kind == "undo":
-        _undo(connection, person, event)
-    return kept
-
-
-def _place(event: Event) -> tuple[str, str]:
-    return (SKIPPED, "") if event.kind == "skip" else (event.field, event.part)
-
-
-def _undo(connection: sa.Connection, person: str, undo: Event) -> None:
-    """Let an earlier event of a person no longer count."""
-    mine = (EVENTS.c.client_id == str(undo.value), EVENTS.c.person == person)
-    row = connection.execute(sa.select(EVENTS).where(*mine)).one_or_none()
-    if row is None or row.undone:
-        return
-    connection.execute(sa.update(EVENTS).where(*mine).values(undone=True))
-    event = _kept(row).event
-    if event.kind in _CHANGES_A_LABEL:
-        _derive(connection, event.item_id, person, *_place(event))
-
-
-def _derive(connection: sa.Connection, item_id: str, person: str, field: str, part: str) -> None:
-    """Compute one label from the events again."""
-    where = {"item_id": item_id, "person": person}
-    about = [EVENTS.c[name] == value for name, value in where.items()]
-    if field == SKIPPED:
-        about.append(EVENTS.c.kind == "skip")
-    else:
-        about += [EVENTS.c.kind == "label", EVENTS.c.field == field, EVENTS.c.part == part]
-    last = connection.execute(
-        sa.select(EVENTS)
-        .where(*about, ~EVENTS.c.undone)
-        .order_by(EVENTS.c.sequence.desc())
-        .limit(1)
-    ).one_or_none()
-    key = {**where, "field": field, "part": part}
-    connection.execute(sa.delete(LABELS).where(*(LABELS.c[n] == v for n, v in key.items())))
-    if last is not None and last.value != "null":
-        names = ("value", "shown", "seconds", "sequence", "received")
-        values = {name: getattr(last, name) for name in names}
-        connection.execute(sa.insert(LABELS).values({**key, **values}))
-
-
-def _kept(row: Any) -> KeptEvent:
-    value = orjson.loads(row.value)
-    event = Event(
-        row.client_id, row.kind, row.item_id, row.field, row.part, value, row.shown, row.seconds,
-        row.client_time,
-    )  # fmt: skip
-    return KeptEvent(row.sequence, row.person, row.received, event)
-
-
-def _label(row: Any) -> GivenLabel:
-    value = orjson.loads(row.value)
-    return GivenLabel(
-        row.item_id, row.person, row.field, row.part, value, row.shown, row.seconds, row.sequence,
-        row.received,
-    )  # fmt: skip

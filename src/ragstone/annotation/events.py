@@ -18,15 +18,16 @@ from ragstone.data.readers.rows import FieldError, Row, show
 from ragstone.web import limits
 
 EventKind: TypeAlias = Literal[
-    "label", "undo", "skip", "open", "comment", "ask", "reply", "withdraw"
+    "label", "undo", "skip", "open", "comment", "ask", "reply", "withdraw", "draw"
 ]
 """label: an answer to a question (`value` None removes it); undo: `value` is the `client_id` of an
 earlier event of the same person; skip: `value` is the reason; open: the item was shown; comment: a
 text; ask: a query to the live agent, or a search; reply: the agent's turn, kept by the server;
-withdraw: the owner takes an item out of the project."""
+withdraw: the owner takes an item out of the project; draw: the server drew the item to be labelled,
+`value` is `{"inclusion_probability", "round"}`."""
 KINDS: Final[tuple[str, ...]] = get_args(EventKind)
 _SHOWN: Final = ("", "before", "after", "never")
-_SERVER: Final = ("reply",)
+_SERVER: Final = ("reply", "draw")
 """Kinds that the server alone makes."""
 
 

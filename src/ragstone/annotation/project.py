@@ -6,12 +6,12 @@ The database is `annotation.db` unless another one is named. docs/annotate.md li
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from ragstone.annotation.items import AnnotationItem, read_items
 from ragstone.annotation.schemes import Scheme, TaskName
@@ -67,6 +67,8 @@ class Settings:
     made: Mapping[str, Any] = field(default_factory=dict)
     scheme: str = ""
     """A scheme's name or its file beside `project.yaml`; the task's own if it is empty."""
+    guidelines: str = ""
+    """A text file beside `project.yaml`, in place of the scheme's guidelines."""
     people_per_item: int = 1
     """How many people label each item."""
     order: Literal["per_person", "file"] = "per_person"
@@ -76,10 +78,21 @@ class Settings:
     qualification: float | None = None
     """Share of items with known labels that a person must have right; None: no such rule."""
     suggestions: Literal["never", "before", "after"] = "never"
+    wanted_half_width: float = 0.05
+    """Half of the wanted width of each question's interval; /progress shows the missing labels."""
+    agreement: bool = False
+    """Whether annotators see the agreement about an item after their own label."""
     agent: str = ""
     """The live agent of conversations: `EXPERIMENT.yaml:SYSTEM`, `my_rag.py:answer`, an address."""
     corpus: str = ""
-    """The data set that the agent searches, unless the experiment names one."""
+    """The data set that the agent searches, unless the experiment names one; without one, an agent
+    that answers by itself has no search."""
+    agent_seconds: Annotated[float, Field(gt=0)] = 120.0
+    """Time limit of a call of the agent."""
+    agent_calls: Annotated[int, Field(ge=1)] = 4
+    """Maximum number of calls of the agent at once."""
+    complete_turns: bool = True
+    """Whether the next query needs a mark of every passage and every required label."""
     goals: Goals = field(default_factory=Goals)
 
 
@@ -90,6 +103,9 @@ class Project:
     folder: Path
     settings: Settings
     scheme: Scheme
+    """With the guidelines of the project, if it has its own."""
+    own_scheme: Scheme | None = None
+    """The scheme as its file or its name has it."""
 
     @classmethod
     def open(cls, folder: Path) -> Project:
@@ -113,7 +129,9 @@ class Project:
                 "with pip install -U ragstone",
                 path=path,
             )
-        return cls(folder, settings, scheme_of(settings.task, settings.scheme, folder))
+        scheme = scheme_of(settings.task, settings.scheme, folder)
+        shown = replace(scheme, guidelines=_guidelines(folder, settings) or scheme.guidelines)
+        return cls(folder, settings, shown, scheme)
 
     @property
     def name(self) -> str:
@@ -129,3 +147,14 @@ class Project:
     def items(self) -> dict[str, AnnotationItem]:
         """Item id -> item, in the order of the file."""
         return {one.item_id: one for one in read_items(self.folder / ITEMS)}
+
+
+def _guidelines(folder: Path, settings: Settings) -> str:
+    if not settings.guidelines:
+        return ""
+    path = folder / settings.guidelines
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"the guidelines {path} cannot be read as text: {error}"
+        raise ConfigError(problem, path=path, key="guidelines") from error

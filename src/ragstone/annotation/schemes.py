@@ -28,6 +28,10 @@ Rated: TypeAlias = Literal["item", "answer", "passage", "part", "pair", "turn"]
 AnswerKind: TypeAlias = Literal["choice", "choices", "text", "parts"]
 """choice: one option; choices: any number of options; text: a text, which may be prefilled; parts:
 a list of texts that are marked in the answer, written, split and removed."""
+KEYS: Final = "1234567890abcdef"
+"""The keys of the options of a question, in their order."""
+Each: TypeAlias = Literal["passage", "query"]
+"""What a data set gives an item of: each query with each judged passage, or each query."""
 _FORBID: Final = ConfigDict(extra="forbid")
 
 
@@ -63,6 +67,8 @@ class Question:
     options: tuple[Option, ...] = ()
     """In the order of their keys 1, 2, 3; of a scale, the lowest first."""
     optional: bool = False
+    start: Literal["", "query", "answer"] = ""
+    """Of a text: what it starts with, the text of the query or its first gold answer."""
 
     def __post_init__(self) -> None:
         if self.kind in ("choice", "choices") and not self.options:
@@ -70,12 +76,17 @@ class Question:
         if len(self.options) > limits.SCHEME_OPTIONS:
             raise ConfigError(
                 f"the question {self.name!r} has {len(self.options)} options; at most "
-                f"{limits.SCHEME_OPTIONS} have keys of their own",
+                f"{limits.SCHEME_OPTIONS} have keys of their own; split it into two questions",
                 key=self.name,
             )
         values = [str(one.value) for one in self.options]
         if len(set(values)) < len(values):
             raise ConfigError(f"the question {self.name!r} has an option twice", key=self.name)
+
+    @property
+    def keys(self) -> dict[str, Option]:
+        """Key -> option."""
+        return dict(zip(KEYS, self.options, strict=False))
 
     @property
     def numeric(self) -> bool:
@@ -96,6 +107,7 @@ class Scheme:
     guidelines: str = ""
     shows_gold: bool = True
     """Whether the gold answers are shown, and marked in the passages."""
+    each: Each = "passage"
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.questions]

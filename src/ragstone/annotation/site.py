@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragstone.annotation.database import ROLES, Database, Person, PersonRole
+from ragstone.annotation.database import Database
+from ragstone.annotation.people import OWNER, ROLES, Person, PersonRole
+from ragstone.annotation.work import Work
 from ragstone.web.page_query import PageQuery
-from ragstone.web.security import new_token
+from ragstone.web.security import new_token, same_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.annotation.agents import AskedAgent
     from ragstone.annotation.project import Project
-    from ragstone.components.live_reply import LiveReply
-    from ragstone.types import Query, Ranking
 
 Document: TypeAlias = Any
 """Plain data of a page: dataclasses, mappings, lists, texts and numbers."""
-OWNER: Final = "owner"
-"""The person of a project on this machine alone, unless `--name` gives another name."""
-
-
-class LiveAgent(Protocol):
-    """The agent of live conversations."""
-
-    name: str
-
-    def reply(self, query: Query) -> LiveReply:
-        """Return the agent's answer to a query with its history."""
-        ...
-
-    def search(self, text: str) -> Ranking:
-        """Return the passages that the agent's retriever finds for a text."""
-        ...
 
 
 @dataclass
@@ -43,19 +29,43 @@ class Site:
 
     project: Project
     database: Database
-    agent: LiveAgent | None = None
+    agent: AskedAgent | None = None
+    """The agent of live conversations; None: none can be continued."""
     name: str = OWNER
     """The name of the person whose session the printed address opens."""
     is_open: bool = True
-    """Whether the printed address opens a session: on this machine, and if nobody is named."""
+    """Whether this machine alone reaches the server: the printed address opens a session."""
     key: str = field(default_factory=new_token)
-    """The secret in the printed address."""
+    """The secret in the printed address, new at each start."""
+    first_key: str = field(default_factory=new_token)
+    """The secret that a browser gets as an argument, which other users can list: it works once."""
+    active: bool = False
+    """Whether people get the items that narrow the interval most, by the scores of a judge."""
+    work: Work = field(init=False)
+    """Who finished which items."""
+
+    def __post_init__(self) -> None:
+        self.work = Work(self.project, self.database, active=self.active)
+
+    def opens(self, key: str) -> bool:
+        """Return whether the key of an address opens a session."""
+        if self.is_open and self.first_key and same_token(key, self.first_key):
+            self.first_key = ""
+            return True
+        return self.is_open and same_token(key, self.key)
+
+    @property
+    def digest(self) -> str:
+        """Short digest of the project's folder: browsers share cookies between ports."""
+        folder = str(self.project.folder.resolve())
+        return hashlib.sha256(folder.encode()).hexdigest()[:12]
 
     def person(self, name: str) -> Person | None:
         """Return a person by name; the owner of an open project needs no entry."""
-        if name == self.name and self.is_open:
+        found = self.database.person(name)
+        if found is None and self.is_open and name == self.name:
             return Person(name, "owner")
-        return next((one for one in self.database.people() if one.name == name), None)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,10 @@ class Visit:
 
     person: Person
     query: PageQuery
+
+
+PageAct: TypeAlias = Callable[[Site, Visit, Mapping[str, str]], Document]
+"""What a form of a page does; it returns the data of the page after it."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +93,9 @@ class SitePage:
     roles: tuple[PersonRole, ...] = ROLES
     tasks: Sequence[str] = ()
     """The tasks that have the page; empty: all."""
+    act: PageAct | None = None
+    """Does what the forms of the page say; they are sent to the address of the page, with the
+    template's `token` in the field `form`. None if it has no forms."""
 
 
 @dataclass(frozen=True)

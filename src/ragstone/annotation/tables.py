@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+import orjson
 import sqlalchemy as sa
+
+from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 
 VERSION: Final = 1
 """The version of the tables; `ragstone.annotation.migrations` has the steps to it."""
@@ -20,7 +23,7 @@ META: Final = sa.Table(
 EVENTS: Final = sa.Table(
     "event",
     METADATA,
-    sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("client_id", sa.Text, nullable=False, unique=True),
     sa.Column("person", sa.Text, nullable=False),
     sa.Column("received", sa.Text, nullable=False),
@@ -67,3 +70,42 @@ SESSIONS: Final = sa.Table(
     sa.Column("person", sa.Text, nullable=False),
     sa.Column("opened", sa.Text, nullable=False),
 )
+
+
+def event_row(kept: KeptEvent) -> dict[str, Any]:
+    """Return an event as a row of the table."""
+    event = kept.event
+    return {
+        "sequence": kept.sequence,
+        "client_id": event.client_id,
+        "person": kept.person,
+        "received": kept.received,
+        "kind": event.kind,
+        "item_id": event.item_id,
+        "field": event.field,
+        "part": event.part,
+        "value": orjson.dumps(event.value).decode(),
+        "shown": event.shown,
+        "seconds": event.seconds,
+        "client_time": event.client_time,
+        "undone": False,
+    }
+
+
+def kept_event(row: Any) -> KeptEvent:
+    """Return the event of a row."""
+    value = orjson.loads(row.value)
+    event = Event(
+        row.client_id, row.kind, row.item_id, row.field, row.part, value, row.shown, row.seconds,
+        row.client_time,
+    )  # fmt: skip
+    return KeptEvent(row.sequence, row.person, row.received, event)
+
+
+def given_label(row: Any) -> GivenLabel:
+    """Return the label of a row."""
+    value = orjson.loads(row.value)
+    return GivenLabel(
+        row.item_id, row.person, row.field, row.part, value, row.shown, row.seconds, row.sequence,
+        row.received,
+    )  # fmt: skip

@@ -2,82 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from ragstone.annotation.own_schemes import (
+    CAUSES,
+    CONVERSATION,
+    FINDINGS,
+    LABELS,
+    NUGGETS,
+    PAIRWISE,
+    RATINGS,
+    RATINGS_5,
+    SUPPORT,
+    VALIDATION,
+)
 from ragstone.annotation.schemes import Option, Question, Scheme, TaskName
 from ragstone.core.own_files import read_model
+from ragstone.data.taxonomy import TaxonomyFile, load_taxonomy, own_taxonomies
 from ragstone.errors import ConfigError, did_you_mean
 
-SUPPORT: Final = Scheme(
-    "support",
-    (
-        Question(
-            "support",
-            "Does the passage answer the query?",
-            options=(
-                Option("yes", "the passage has the whole answer", "Yes"),
-                Option("partly", "the passage has a part of the answer", "Partly"),
-                Option("no", "the passage has no part of the answer", "No"),
-                Option("cannot tell", "the query or the passage is unclear", "Cannot tell"),
-            ),
-        ),
-    ),
-    "Does the passage answer the query?",
-    "A gold answer that occurs in a passage is no support by itself: the passage must state that "
-    "it is the answer to this query.",
-)
-_POINTS: Final = (
-    *(Option(1, name="no"), Option(2, name="partly")),
-    *(Option(3, name="mostly"), Option(4, name="yes")),
-)
-_FANC: Final = {
-    "faithfulness": "every statement is supported by the passages",
-    "appropriateness": "it answers the query, in form and length",
-    "naturalness": "the language is fluent",
-    "completeness": "no needed fact is missing",
-}
-RATINGS: Final = Scheme(
-    "fanc",
-    tuple(Question(name, text, "answer", options=_POINTS) for name, text in _FANC.items()),
-    "Rate each answer on four scales.",
-)
-PAIRWISE: Final = Scheme(
-    "pairwise",
-    (
-        Question(
-            "better",
-            "Which answer is better?",
-            "pair",
-            options=(
-                Option("a", "the left answer is better", "Left"),
-                Option("tie", "both good or both bad", "Tie"),
-                Option("b", "the right answer is better", "Right"),
-            ),
-        ),
-    ),
-    "Which answer is better?",
-)
-LABELS: Final = Scheme(
-    "relevance",
-    (
-        Question(
-            "relevance",
-            "How relevant is the passage to the query?",
-            options=(
-                Option(0, "not about the query", "not relevant"),
-                Option(1, "about the subject, without an answer", "related"),
-                Option(2, "a part of the answer, or an unclear one", "partly"),
-                Option(3, "the answer, clearly", "fully"),
-            ),
-        ),
-    ),
-    "How relevant is the passage to the query?",
-)
 OWN: Final[dict[TaskName, Scheme]] = {
-    "support": SUPPORT, "ratings": RATINGS, "pairwise": PAIRWISE, "labels": LABELS,
-}  # fmt: skip
+    "conversation": CONVERSATION,
+    "labels": LABELS,
+    "support": SUPPORT,
+    "ratings": RATINGS,
+    "pairwise": PAIRWISE,
+    "nuggets": NUGGETS,
+    "causes": CAUSES,
+    "validation": VALIDATION,
+}
 """Task -> its own scheme."""
+FURTHER: Final = (RATINGS_5, FINDINGS)
+"""Schemes that a project may name instead."""
 
 
 def scheme_of(task: TaskName, written: str, folder: Path) -> Scheme:
@@ -89,8 +47,53 @@ def scheme_of(task: TaskName, written: str, folder: Path) -> Scheme:
         return OWN[task]
     if written.endswith((".yaml", ".yml")):
         return read_model(folder / written, "scheme", Scheme)
-    known = {one.name: one for one in OWN.values()}
+    if written in own_taxonomies():
+        return taxonomy_scheme(load_taxonomy(written))
+    known = {one.name: one for one in (*OWN.values(), *FURTHER)}
     if written not in known:
-        near = did_you_mean(written, known)
-        raise ConfigError(f"there is no scheme {written!r}{near}", key="scheme", value=written)
+        near = did_you_mean(written, scheme_names())
+        problem = f"there is no scheme {written!r}{near}; a file of your own ends with .yaml"
+        raise ConfigError(problem, key="scheme", value=written)
     return known[written]
+
+
+def scheme_names() -> list[str]:
+    """Return the names of the schemes that come with Ragstone."""
+    return sorted([*(one.name for one in (*OWN.values(), *FURTHER)), *own_taxonomies()])
+
+
+def scheme_file(name: str) -> str:
+    """Return a scheme as the YAML of a scheme file; keys with their default are left out."""
+    import yaml
+
+    document = _chosen(scheme_of("labels", name, Path()))
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+
+
+def scheme_schema() -> dict[str, Any]:
+    """Return the JSON Schema of scheme files."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Scheme).json_schema()
+
+
+def _chosen(held: Any) -> Any:
+    """Return a dataclass as plain data without the fields that have their default."""
+    if isinstance(held, tuple):
+        return [_chosen(one) for one in held]
+    if not is_dataclass(held):
+        return held
+    values = {one.name: (getattr(held, one.name), one.default) for one in fields(held)}
+    return {name: _chosen(value) for name, (value, default) in values.items() if value != default}
+
+
+def taxonomy_scheme(taxonomy: TaxonomyFile) -> Scheme:
+    """Return a taxonomy as a scheme with one question.
+
+    >>> taxonomy_scheme(load_taxonomy("mtrag-question-types")).questions[0].kind
+    'choices'
+    """
+    options = tuple(Option(name, words) for name, words in taxonomy.labels.items())
+    kind = "choices" if taxonomy.several else "choice"
+    question = Question(taxonomy.name, taxonomy.task, kind=kind, options=options)  # type: ignore[arg-type]
+    return Scheme(taxonomy.name, (question,), taxonomy.task, taxonomy.multiple, each="query")

@@ -32,7 +32,6 @@ from ragstone.building.dialogue import (
 )
 from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.funnel import Funnel
-from ragstone.building.label_files import SEPARATOR
 from ragstone.building.reply_parsing import (
     Rejected,
     check_new,
@@ -49,6 +48,7 @@ from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
+from ragstone.data.taxonomy import SEPARATOR
 from ragstone.protocols import Services
 from ragstone.types import Passage
 

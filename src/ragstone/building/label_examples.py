@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ragstone.building.label_files import SEPARATOR
 from ragstone.building.label_pairs import context_of
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
+from ragstone.data.taxonomy import SEPARATOR
 from ragstone.errors import DatasetError, did_you_mean
 
 if TYPE_CHECKING:

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.core.schemas import queries_to_table
+from ragstone.data.readers.ratings import read_ratings
 from ragstone.data.readers.rows import Row, json_rows, read_bytes, reading
+from ragstone.data.taxonomy import SEPARATOR
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
     from ragstone.components.judges.verdict import Verdict
     from ragstone.data.dataset import Dataset
 
-SEPARATOR: Final = ";"
-"""Separates the labels of a query in one text."""
 LabelSets: TypeAlias = dict[str, tuple[str, ...]]
 """Query id -> its labels."""
+_ANY: Final = "label"
+"""The field of a file with one label per item; of ratings, their only property."""
 _IDS: Final = ("item_id", "query_id", "_id", "id")
 _NO_LABELS: Final = frozenset({*_IDS, "passage_id", "status", "reason", "reasons", "taxonomy"})
 
@@ -80,6 +82,38 @@ def label_sets(source: str, label: str) -> LabelSets:
             f"the queries: ragstone data label {source} -o labels.jsonl"
         )
     return found
+
+
+def rater_label_sets(source: str, field: str) -> dict[str, LabelSets]:
+    """Return rater -> labels of a file in the ratings form; {} for another source.
+
+    Args:
+        source: the file.
+        field: the property; "label" for the only one of the file.
+
+    Raises `DatasetError` if the file has no such property, or several and none is chosen.
+    """
+    path = Path(source)
+    if not (path.is_file() and path.name.endswith((".jsonl", ".jsonl.gz"))):
+        return {}
+    first = next(iter(json_rows(path)), (0, Row()))[1]
+    if not {"rater", "property"} <= first.keys():
+        return {}
+    ratings = read_ratings(path, "" if field == _ANY else field)
+    properties = list(dict.fromkeys(one.property for one in ratings))
+    if len(properties) > 1:
+        named = ", ".join(map(repr, properties))
+        raise DatasetError(f"{path} has the properties {named}; choose one with --field", path=path)
+    found: dict[str, LabelSets] = {}
+    for one in ratings:
+        item_id = " ".join(filter(None, astuple(one.item)))
+        found.setdefault(one.rater, {})[item_id] = _labels(_text(one.value))
+    return found
+
+
+def _text(value: float | str) -> str:
+    """Return a value as text; a whole number has no point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def label_fields(path: Path) -> dict[str, str]:

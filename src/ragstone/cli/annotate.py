@@ -1,68 +1,222 @@
-"""`ragstone annotate`: a project of people's labels, on a page of this machine."""
+"""`ragstone annotate`: a project of people's labels, as pages."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.options import FILE, json_option, wants_json
-
-TASKS = (
-    *("conversation", "labels", "support", "ratings"),
-    *("pairwise", "nuggets", "causes", "validation"),
+from ragstone.cli.annotate_agent import ChosenAgent, agent_options
+from ragstone.cli.annotate_agreement import agreement_command
+from ragstone.cli.annotate_backup import backup_command
+from ragstone.cli.annotate_check import check_command
+from ragstone.cli.annotate_export import (
+    add_command,
+    export_command,
+    import_command,
+    scheme_command,
 )
+from ragstone.cli.annotate_make import making_options, open_or_make
+from ragstone.cli.annotate_people import people_group
+from ragstone.cli.annotate_project import (
+    DefaultGroup,
+    open_database,
+    open_project,
+    project_options,
+)
+from ragstone.cli.annotate_restore import restore_command
+from ragstone.cli.annotate_terminal import run_terminal
+from ragstone.cli.options import json_option, wants_json
+from ragstone.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ragstone.annotation.site import Site
+
+_SWITCH_SECONDS: Final = 0.0005
+"""A tenth of Python's own value: with 200 people, the median click takes less than half as long."""
 
 
-class _ProjectFirst(click.Group):
-    """`annotate PROJECT` is `annotate serve PROJECT`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
-            args = ["serve", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group("annotate", cls=_ProjectFirst)
+@click.group("annotate", cls=DefaultGroup, default="serve")
 def command() -> None:
     """Let people label, rate, compare and review, and write conversations with a live agent.
+
+    `annotate PROJECT` serves a project, a folder; one that has the name of a command is reached by
+    ./NAME.
+
+    \b
+    Tasks:
+      conversation  chat with a live agent, mark passages, repair answers
+      labels        answer the questions of a scheme about a query and a passage
+      support       state whether a passage answers the query
+      ratings       rate the answers of all systems on scales
+      pairwise      choose the better of two answers, blind
+      nuggets       mark facts of an answer: vital or okay, supported or not
+      causes        name the causes of a wrong answer
+      validation    accept or repair generated queries
 
     \b
     Examples:
       ragstone annotate my-labels --task support --data my-set
       ragstone annotate my-labels
+      ragstone annotate people add my-labels ann --role annotator
+      ragstone annotate my-labels --terminal --name ann
+      ragstone annotate my-labels --host 0.0.0.0
       ragstone annotate export my-labels -o labels.jsonl
     """
 
 
+for _one in (
+    *(people_group, export_command, import_command, add_command, scheme_command),
+    *(backup_command, restore_command, check_command, agreement_command),
+):
+    command.add_command(_one)
+
+
 @command.command("serve")
-@click.argument("folder", type=FILE, metavar="PROJECT")
-@click.option("--database", default="", help="Address of a PostgreSQL database.")
+@project_options
+@making_options
+@click.option("--terminal", is_flag=True, help="Label in this terminal, without a server.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
+@agent_options
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option(
+    "--active",
+    is_flag=True,
+    help="Serve the items that narrow the interval of a judge's means most.",
+)
+@click.option("--name", default="owner", help="Your name in labels, if you are not a named person.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    help="Address to listen on; 0.0.0.0: every network. It needs people with tokens.",
+)
+@click.option(
+    "--allow-host",
+    "proxies",
+    multiple=True,
+    metavar="NAME[:PORT]",
+    help="Name of a proxy that adds TLS and passes requests on. It needs people with tokens.",
+)
 @json_option
-def serve_command(*, folder: Path, database: str, port: int, no_browser: bool) -> None:
-    """Serve a project as pages."""
-    from ragstone.annotation.app import make_app
-    from ragstone.annotation.database import Database
-    from ragstone.annotation.project import DATABASE, Project
+def serve_command(
+    *,
+    folder: Path,
+    database: str,
+    port: int,
+    no_browser: bool,
+    active: bool,
+    name: str,
+    host: str,
+    proxies: Sequence[str],
+    terminal: bool,
+    agent: ChosenAgent,
+    **making: Any,
+) -> None:
+    """Serve a project as pages, on this machine alone unless --host is given.
+
+    The first line is the address. On this machine alone, it has a key that opens a session and is
+    new at each start. With --host, people sign in with their tokens. Stop with Ctrl+C.
+    """
+    from ragstone.annotation.active import check_active
+    from ragstone.annotation.people import check_name
     from ragstone.annotation.site import Site
-    from ragstone.web.server import serve
+    from ragstone.web.server import is_loopback, serve
 
-    project = Project.open(folder)
-    url = database or f"sqlite:///{(folder / DATABASE).resolve()}"
-    site = Site(project, Database.open(url, project.name))
+    check_name(name)
+    made = open_or_make(folder, {**making, **agent.settings(folder)})
+    project = open_project(folder)
+    is_open = is_loopback(host) and not proxies
+    if active:
+        check_active(project)
+    found = open_database(project, database)
+    site = Site(project, found, name=name, is_open=is_open, active=active)
+    made.keep_in(site.database)
+    if terminal:
+        try:
+            run_terminal(site)
+        finally:
+            site.database.close()
+        return
+    _check_people(site, folder, host, proxies)
+    names = [_checked_host(one) for one in proxies]
 
-    def announce(address: str) -> None:
-        full = f"{address}?key={site.key}"
-        if wants_json():
-            import orjson
+    from ragstone.annotation.app import make_app
 
-            click.echo(orjson.dumps({"address": full, "project": str(folder)}).decode())
-        else:
-            click.echo(full)
-            click.echo(f"Project {project.name}. Stop with Ctrl+C.", err=True)
+    # Threads of the database and the event loop take turns: a click waits for many of them.
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    app = make_app(site, [] if is_open else [host], names)
+    with closing(site.database), agent.ready(project) as site.agent:
+        serve(
+            app,
+            port,
+            lambda address: _announce(site, address, host, names),
+            browser=not no_browser,
+            host=host,
+            query=f"?key={site.first_key}" if is_open else "",
+        )
 
-    serve(make_app(site), port, announce, browser=not no_browser)
+
+def _check_people(site: Site, folder: Path, host: str, proxies: Sequence[str]) -> None:
+    """Raise `ConfigError` if others can reach a project without named people."""
+    if site.is_open or site.database.people():
+        return
+    option = f"--allow-host {proxies[0]}" if proxies else f"--host {host}"
+    way_out = f"ragstone annotate people add {folder} NAME --role owner"
+    raise ConfigError(
+        f"{option} lets others reach the project, which has no people with tokens; add one with: "
+        f"{way_out}",
+        key="host",
+        value=host,
+        way_out=way_out,
+    )
+
+
+def _checked_host(name: str) -> str:
+    """Return a name as the header Host has it."""
+    found = name.lower()
+    if not found or set(found) - set("abcdefghijklmnopqrstuvwxyz0123456789.-:[]"):
+        said = f"--allow-host must be a name or NAME:PORT, as in the address, found {name!r}"
+        raise ConfigError(said, key="allow-host", value=name)
+    return found
+
+
+def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> None:
+    """Print the address, then what others can reach."""
+    import orjson
+
+    full = f"{address}?key={site.key}" if site.is_open else address
+    document = {"address": full, "project": str(site.project.folder)}
+    click.echo(orjson.dumps(document).decode() if wants_json() else full)
+    if not site.is_open:
+        click.echo("\n".join(_exposed(site, address, host, proxies)), err=True)
+    click.echo(f"Project {site.project.name}. Stop with Ctrl+C.", err=True)
+
+
+def _exposed(site: Site, address: str, host: str, proxies: Sequence[str]) -> list[str]:
+    """Return lines that state what other machines can reach."""
+    from ragstone.annotation.pages import PAGES
+    from ragstone.web.security import host_in_address
+    from ragstone.web.server import is_loopback, reachable
+
+    port = address.rstrip("/").rpartition(":")[2]
+    hosts = [] if is_loopback(host) else reachable(host)
+    addresses = [f"http://{host_in_address(one)}:{port}/" for one in hosts]
+    addresses += [f"https://{one}/" for one in proxies]
+    mine = [one for one in PAGES if not one.tasks or site.project.task in one.tasks]
+    pages = [f"{one.path} ({', '.join(one.roles)})" for one in mine]
+    people = [f"{one.name} ({one.role})" for one in site.database.people()]
+    return [
+        f"Others can reach: {', '.join(addresses)}",
+        "Without a token they see /sign-in, /alive and style files.",
+        f"With a token: {', '.join(pages)}, /export.jsonl (owner).",
+        f"People with tokens: {', '.join(people)}.",
+        "Traffic is plain HTTP: others on the network can read tokens and labels."
+        if hosts
+        else "The proxy must add TLS; cookies of its name are sent over HTTPS alone.",
+    ]

@@ -25,7 +25,7 @@ Report = tuple[Mapping[str, Any], list[str], dict[str, Any]]
 @click.command("agreement")
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--model", "models", multiple=True, help="File of a model's labels; may be repeated.")
-@click.option("--field", default="label", help="Field with the label.")
+@click.option("--field", default="label", help="Field with the label; of ratings, the property.")
 @click.option("-o", "--output", type=FILE, help="Write the majority's labels to this file.")
 @json_option
 def agreement_command(
@@ -33,27 +33,38 @@ def agreement_command(
 ) -> None:
     """Measure the agreement between annotators.
 
-    Each SOURCE is a file of one annotator's labels. Each annotator and each model is compared with
-    the majority of the other annotators by Fleiss' kappa (Know Your RAG, section 4). Items without
-    a majority are left out. If items have several labels, each label is compared separately, as yes
-    or no. With a single SOURCE, the models are compared with its labels; it may also be a data set
-    whose queries have the label --field.
+    Each SOURCE is a file of one annotator's labels, or a file in the ratings form with those of
+    several, such as `ragstone annotate export` writes. Each annotator and each model is compared
+    with the majority of the other annotators by Fleiss' kappa (Know Your RAG, section 4). Items
+    without a majority are left out. If items have several labels, each label is compared
+    separately, as yes or no. With a single SOURCE, the models are compared with its labels; it may
+    also be a data set whose queries have the label --field.
 
     \b
     Examples:
       ragstone data agreement ann.csv ben.csv eve.csv --model labels.jsonl -o majority.jsonl
+      ragstone data agreement labels.jsonl --field support
       ragstone data agreement sample --field taxonomy --model labels.jsonl
     """
-    from ragstone.building.label_files import label_sets
-
-    people = {Path(source).stem: label_sets(source, field) for source in sources}
-    machines = {Path(source).stem: label_sets(source, field) for source in models}
+    people, machines = _by_annotator(sources, field), _by_annotator(models, field)
     every = [labels for held in (people | machines).values() for labels in held.values()]
     several = any(len(labels) > 1 for labels in every)
     agreed, lines, plain = (_several if several else _single)(people, machines)
     if output:
         write_json_lines(output, ({"query_id": i, "label": label} for i, label in agreed.items()))
     print_result(lambda: plain, lambda: "\n".join(lines))
+
+
+def _by_annotator(sources: tuple[str, ...], field: str) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return annotator -> labels: a file of one annotator, or ratings of several."""
+    from ragstone.building.label_files import label_sets, rater_label_sets
+
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for source in sources:
+        by_rater = rater_label_sets(source, field) or {Path(source).stem: label_sets(source, field)}
+        for name, labels in by_rater.items():
+            found[name] = {**found.get(name, {}), **labels}
+    return found
 
 
 def _single(people: Sets, machines: Sets) -> Report:

@@ -34,6 +34,7 @@ def command(*, store: Path, port: int, no_browser: bool, otlp: bool) -> None:
       ragstone view my-store --port 0 --no-browser
       ragstone view my-store --otlp
     """
+    from ragstone.annotation.from_list import annotate_list
     from ragstone.experiment.recorded import ask_recorded, selected_dataset
     from ragstone.view.app import make_app
     from ragstone.view.pages import ACTIONS, PAGES, experiment_actions
@@ -42,7 +43,7 @@ def command(*, store: Path, port: int, no_browser: bool, otlp: bool) -> None:
 
     if otlp:
         store.mkdir(parents=True, exist_ok=True)
-    actions = (*ACTIONS, *experiment_actions(ask_recorded, selected_dataset))
+    actions = (*ACTIONS, *experiment_actions(ask_recorded, selected_dataset, annotate_list))
     app = make_app(StoreView(store), PAGES, actions)
     if otlp:
         from ragstone.data.readers.traces.received import received_in

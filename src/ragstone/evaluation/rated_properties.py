@@ -7,9 +7,8 @@ mtRAG (Katsis et al., 2025) reports each property as the mean over answers of th
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Final, Literal, TypeAlias
 
 from ragstone.data.readers.inspector_raget import AnswerRating
@@ -18,53 +17,20 @@ from ragstone.data.readers.rating_scales import RatingScale
 from ragstone.data.readers.ratings import HumanRating, RatedItem
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.evaluation.human_grades import COMBINE, Combined
-from ragstone.statistics.agreement import (
-    absolute_agreement,
-    cohen_kappa,
-    high_agreement,
-    krippendorff_alpha,
-    percentage_agreement,
-)
+from ragstone.evaluation.rater_agreement import RatedValues, RaterAgreement
 from ragstone.statistics.human_ratings import Preference, preferences_of, win_rates
-from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, clusters_of, summarise
 
-Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 Clusters: TypeAlias = Mapping[str, str]
 """Query id -> its conversation or document."""
 FANC: Final = MTRAG_RATINGS
 """The properties whose harmonic mean mtRAG's Table 6 calls All."""
 
 
-@dataclass(frozen=True, slots=True)
-class RaterPair:
-    """The agreement of two raters on the items that both rated."""
-
-    a: str
-    b: str
-    kappa: Coefficient
-    """Cohen's kappa; with quadratic weights if the values are numbers."""
-
-
 @dataclass(frozen=True)
-class RatedProperty:
-    """The ratings of one property."""
+class RatedProperty(RaterAgreement):
+    """The ratings of one property: agreement, and the means and win rates of the systems."""
 
-    n: int
-    """Rated items."""
-    ratings: int
-    raters: tuple[str, ...]
-    level: Level
-    """`nominal` if a value is a text."""
-    alpha: Coefficient
-    """Krippendorff's alpha, with its interval over conversations or queries."""
-    pairwise: tuple[RaterPair, ...]
-    equal_pairs: Summary
-    """Mean over items of the share of pairs of raters with equal ratings."""
-    absolute: Summary
-    """Share of the items with equal ratings."""
-    high: Summary | None
-    """Share of the items with absolute or high agreement, as in mtRAG; None for texts."""
     systems: Mapping[str, Summary]
     """System -> mean over items of the raters' combined value, or its win rate if pairs were rated.
 
@@ -114,7 +80,7 @@ def rated_properties(
 @dataclass(frozen=True, slots=True)
 class _How:
     combine: Combined
-    level: Level
+    level: Literal["ordinal", "interval"]
     clusters: Clusters
     scales: Mapping[str, RatingScale] = field(default_factory=dict)
     shares: frozenset[str] = frozenset()
@@ -132,21 +98,10 @@ _Values: TypeAlias = Mapping[RatedItem, Mapping[str, float | str]]
 
 def _property(ratings: Sequence[HumanRating], how: _How) -> RatedProperty:
     items = _by_item(ratings)
-    given = [list(values.values()) for values in items.values()]
-    names = how.names(items)
-    is_text = any(isinstance(one.value, str) for one in ratings)
-    level: Level = "nominal" if is_text else how.level
     raters = tuple(dict.fromkeys(one.rater for one in ratings))
+    values = RatedValues(list(items.values()), how.names(items), how.level, how.seed, raters)
     return RatedProperty(
-        n=len(items),
-        ratings=len(ratings),
-        raters=raters,
-        level=level,
-        alpha=krippendorff_alpha(given, level=level, clusters=names, seed=how.seed),
-        pairwise=tuple(_pairs(items, raters, level, how)),
-        equal_pairs=percentage_agreement(given, clusters=names),
-        absolute=absolute_agreement(given, clusters=names),
-        high=None if is_text else high_agreement(given, clusters=names),
+        **vars(values.agreement()),
         systems=_systems(ratings, items, how),
         win_rates=_win_rates(ratings, items, how),
     )
@@ -157,18 +112,6 @@ def _by_item(ratings: Sequence[HumanRating]) -> dict[RatedItem, dict[str, float 
     for one in ratings:
         items.setdefault(one.item, {})[one.rater] = one.value
     return items
-
-
-def _pairs(items: _Values, raters: Sequence[str], level: Level, how: _How) -> Iterator[RaterPair]:
-    """Yield the kappa of each pair of raters with a common item."""
-    weights: Literal["none", "quadratic"] = "none" if level == "nominal" else "quadratic"
-    for a, b in combinations(raters, 2):
-        both = {item: of for item, of in items.items() if a in of and b in of}
-        if both:
-            first, second = ([of[rater] for of in both.values()] for rater in (a, b))
-            names = how.names(both)
-            kappa = cohen_kappa(first, second, weights=weights, clusters=names, seed=how.seed)
-            yield RaterPair(a, b, kappa)
 
 
 def _systems(ratings: Sequence[HumanRating], items: _Values, how: _How) -> dict[str, Summary]:

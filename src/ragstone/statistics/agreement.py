@@ -16,7 +16,7 @@ import numpy as np
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.resampling import Bootstrap, Coefficient
-from ragstone.statistics.summary import Summary, cluster_sums, present, summarise
+from ragstone.statistics.summary import Summary, cluster_numbers, present, summarise
 
 Rating: TypeAlias = str | float | None
 Ratings: TypeAlias = Sequence[Sequence[Rating]]
@@ -257,7 +257,9 @@ def _agreement(
     value = float(coefficient(parts.sum(axis=0, keepdims=True))[0]) if n else float("nan")
     if not np.isfinite(value):
         return Coefficient(None, n, given - n, None)
-    grouped = np.column_stack([cluster_sums(column, clusters)[0] for column in parts.T])
+    members = np.arange(n) if clusters is None else cluster_numbers(clusters)
+    columns = [np.bincount(members, column).astype(np.float64) for column in parts.T]
+    grouped = np.column_stack(columns)
     several = len(grouped) > 1
     interval = bootstrap.interval(coefficient(bootstrap.sums(grouped))) if several else None
     return Coefficient(value, n, given - n, interval)
@@ -276,8 +278,7 @@ def _rated(
     if clusters is not None and len(clusters) != len(ratings):
         raise DatasetError(f"{len(ratings)} items, but {len(clusters)} clusters; give one per item")
     held: list[list[Rating]] = [[r for r in given if r is not None] for given in ratings]
-    for given in held:
-        present([r for r in given if isinstance(r, int | float)], "ratings")
+    present([r for given in held for r in given if isinstance(r, int | float)], "ratings")
     kept = [place for place, given in enumerate(held) if len(given) > 1]
     names = None if clusters is None else [clusters[place] for place in kept]
     return [held[place] for place in kept], names
@@ -303,7 +304,9 @@ def _categories(rated: Sequence[Sequence[Rating]]) -> dict[Rating, int]:
 def _counts(rated: Sequence[Sequence[Rating]]) -> Floats:
     """Return the number of ratings of each item in each category, shape (items, categories)."""
     categories = _categories(rated)
-    counts = np.zeros((len(rated), len(categories)))
-    for row, given in zip(counts, rated, strict=True):
-        np.add.at(row, [categories[rating] for rating in given], 1.0)
+    places = [categories[rating] for given in rated for rating in given]
+    rows = np.repeat(np.arange(len(rated)), [len(given) for given in rated])
+    cells = rows * len(categories) + np.array(places, dtype=np.int64)
+    found = np.bincount(cells, minlength=len(rated) * len(categories))
+    counts: Floats = found.reshape(len(rated), len(categories)).astype(np.float64)
     return counts

@@ -61,7 +61,7 @@ class Bootstrap:
 
         `parts` has shape (clusters, sums), the result (resamples, sums).
         """
-        rows, frequencies = np.unique(parts, axis=0, return_counts=True)
+        rows, frequencies = _distinct_rows(parts)
         if len(rows) * _DISTINCT > len(parts):
             return np.concatenate([counts @ parts for counts in self.counts(len(parts))])
         generator, n = np.random.default_rng(self.seed), len(parts)
@@ -123,3 +123,18 @@ class MiddleRanks:
         at = np.add.reduceat(weights[:, self._order], self._starts, axis=1)
         middle: Floats = (np.cumsum(at, axis=1) - at / 2)[:, self._level]
         return middle
+
+
+def _distinct_rows(parts: Floats) -> tuple[Floats, Numbers]:
+    """Return the distinct rows in order, and how often each occurs.
+
+    `np.unique` with an axis gives the same, but lets no other thread run while it sorts.
+
+    >>> _distinct_rows(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 2.0]]))[1]
+    array([1, 2])
+    """
+    ordered = parts[np.lexsort(parts.T[::-1])]
+    is_new = np.ones(len(ordered), dtype=np.bool_)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = np.flatnonzero(is_new)
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))

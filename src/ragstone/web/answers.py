@@ -32,11 +32,16 @@ def asset_response(templates: Templates, name: str) -> web.Response:
         raise web.HTTPNotFound
     kind, body = templates.assets[name]
     held = {"Cache-Control": _YEAR}
-    return web.Response(body=body, content_type=kind, charset="utf-8", headers=held)
+    response = web.Response(body=body, content_type=kind, charset="utf-8", headers=held)
+    response.enable_compression()
+    return response
 
 
 async def guarded(
-    request: web.Request, handler: Handler, hosts: Sequence[str] = ()
+    request: web.Request,
+    handler: Handler,
+    hosts: Sequence[str] = (),
+    proxies: Sequence[str] = (),
 ) -> web.StreamResponse:
     """Refuse foreign requests; add the security headers to every answer.
 
@@ -44,8 +49,9 @@ async def guarded(
         request: the request.
         handler: answers a request that is not refused.
         hosts: names of this machine, besides those of the loopback address.
+        proxies: names of proxies that add TLS, with a port if addresses have it.
     """
-    why = refusal(request, hosts)
+    why = refusal(request, hosts, proxies)
     if why:
         response: web.StreamResponse = web.Response(text=why, status=403)
     else:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragstone.errors import ConfigError, DamagedFile, NewerFile, RagstoneError, StoreError
+from ragstone.errors import (
+    ConfigError,
+    DamagedFile,
+    NewerFile,
+    RagstoneError,
+    StoreError,
+    StoreUnavailable,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +45,8 @@ def page_error(error: RagstoneError) -> PageError:
     if isinstance(error, NewerFile):
         then = "The file was not changed."
         return PageError(500, StateText(str(error), then, "pip install -U ragstone"))
+    if isinstance(error, StoreUnavailable):
+        then = "What is not confirmed stays in the browser, which sends it again."
+        return PageError(503, StateText(str(error), then, error.way_out))
     status = 404 if isinstance(error, ConfigError | StoreError) else 500
     return PageError(status, StateText(str(error), command=error.way_out))

@@ -24,4 +24,29 @@ VIEW_CELL_CHARACTERS: Final = 100
 POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
-SCHEME_OPTIONS: Final = 9  # Options of a question: each has a digit from 1 to 9 as its key.
+ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
+SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
+CLAIM_MINUTES: Final = 10
+"""An item that is open at a person goes to others after this time without a label."""
+CLAIMED_ITEMS: Final = 5
+"""Next items of a person that others do not get: the browser may ask for some before their time."""
+NUMBERS_SECONDS: Final = 2.0
+"""Seconds for which the numbers of a project are kept at least, however many events there are."""
+PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.
+SESSION_DAYS: Final = 30  # A session ends after this time; the person signs in again.
+WRONG_TOKENS: Final = 10
+"""Wrong tokens per minute from one address; then the sign-in page waits. A token has 192 bits."""
+WRONG_TOKEN_SECONDS: Final = 0.3  # The answer to a wrong token takes at least this long.
+WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old ones are forgotten.
+DIFF_WORDS: Final = 2_000
+"""Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
+the comparison takes the square of the length."""
+GROUPED_EVENTS: Final = 1000
+"""Waiting events that are kept in one transaction, and the rest of the last request among them."""
+KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
+SESSION_SECONDS: Final = 10.0
+"""For how long a session is known without a query: a person whom another process removes can act
+for so long."""
+DIFF_WORDS: Final = 2_000
+"""Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
+the comparison takes the square of the length."""

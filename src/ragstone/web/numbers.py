@@ -11,7 +11,8 @@ ABSENT: Final = "\N{EN DASH}"
 MINUS: Final = "\N{MINUS SIGN}"
 FILTERS: Final = (
     "share", "interval", "points", "signed", "signed_interval", "duration", "money", "count",
-    "moment", "p_value", "tick", "signed_tick",
+    "moment", "p_value", "tick", "signed_tick", "kappa", "kappa_interval",
+    "decimal",
 )  # fmt: skip
 _SECONDS: Final = 100.0
 _SMALL: Final = 0.001
@@ -50,6 +51,40 @@ def interval(ends: Sequence[float] | None) -> str:
     '[.313, .402]'
     """
     return "" if ends is None else f"[{share(ends[0])}, {share(ends[1])}]"
+
+
+def decimal(value: float | None) -> str:
+    """Return an estimated number: with a digit after the point below 10.
+
+    >>> decimal(2.44), decimal(1203.4), decimal(None) == ABSENT
+    ('2.4', '1,203', True)
+    """
+    if value is None:
+        return ABSENT
+    return rounded(value, 1) if value < 10 else f"{value:,.0f}"  # noqa: PLR2004 - two digits
+
+
+def kappa(value: float | None) -> str:
+    """Return a coefficient of agreement with two digits.
+
+    >>> kappa(0.714), kappa(-0.02) == f"{MINUS}.02", kappa(1.0), kappa(None) == ABSENT
+    ('.71', True, '1', True)
+    """
+    if value is None:
+        return ABSENT
+    found = rounded(value, 2)
+    if found.endswith(".00"):
+        return found[:-3]
+    return found.replace("0.", ".", 1) if found.lstrip(MINUS).startswith("0.") else found
+
+
+def kappa_interval(ends: Sequence[float] | None) -> str:
+    """Return an interval of a coefficient of agreement; "" for None.
+
+    >>> kappa_interval((0.62, 0.789))
+    '[.62, .79]'
+    """
+    return "" if ends is None else f"[{kappa(ends[0])}, {kappa(ends[1])}]"
 
 
 def signed(value: float | None) -> str:

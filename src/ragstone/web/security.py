@@ -34,27 +34,43 @@ def new_token() -> str:
 
 def same_token(given: str, token: str) -> bool:
     """Return whether a form is of this start of the server."""
-    return secrets.compare_digest(given.encode(), token.encode())
+    return secrets.compare_digest(given.encode(errors="replace"), token.encode())
 
 
-def refusal(request: web.Request, hosts: Sequence[str] = ()) -> str:
+def refusal(request: web.Request, hosts: Sequence[str] = (), proxies: Sequence[str] = ()) -> str:
     """Return why a request is refused; "" if it is not.
 
-    `hosts` are names of this machine, besides those of the loopback address.
+    `hosts` are names of this machine, besides those of the loopback address; `proxies` are those of
+    proxies that add TLS, as addresses have them.
     """
     own = _own_hosts(request, hosts)
     host = request.headers.get("Host", "").lower()
-    if host not in own:
-        return f"The server answers requests to {own[0]} only, this one is to {host!r}."
+    if host not in own and host not in proxies:
+        listed = ", ".join([*dict.fromkeys([own[0], *own[3:]]), *proxies])
+        return f"The server answers requests to {listed} only, this one is to {host!r}."
     origin = request.headers.get("Origin")
+    wanted = f"{'https' if host in proxies else 'http'}://{host}"
     # Browsers send the header with every request that changes something; programs do not.
-    if request.method not in {"GET", "HEAD"} and origin is not None and origin != f"http://{host}":
+    if request.method not in {"GET", "HEAD"} and origin is not None and origin != wanted:
         return f"The request comes from a page of another address, {origin!r}."
     return ""
 
 
 def _own_hosts(request: web.Request, hosts: Sequence[str]) -> list[str]:
-    """Return the names of this server with its port."""
-    port = 0 if request.transport is None else request.transport.get_extra_info("sockname")[1]
-    names = (*_NAMES, *hosts)
-    return [f"{name}:{port}" for name in names] + (list(names) if port == 80 else [])  # noqa: PLR2004
+    """Return the names of this server with its port; the address of the socket is one of them."""
+    named: list[str] = []
+    port = 0
+    if request.transport is not None:
+        address, port = request.transport.get_extra_info("sockname")[:2]
+        named = [host_in_address(address.removeprefix("::ffff:").partition("%")[0])]
+    names = list(dict.fromkeys((*_NAMES, *(one.lower() for one in hosts), *named)))
+    return [f"{name}:{port}" for name in names] + (names if port == 80 else [])  # noqa: PLR2004
+
+
+def host_in_address(host: str) -> str:
+    """Return a host as it stands in an address: an address of IPv6 in brackets.
+
+    >>> host_in_address("::1"), host_in_address("lab-pc")
+    ('[::1]', 'lab-pc')
+    """
+    return f"[{host}]" if ":" in host else host

@@ -176,7 +176,7 @@ def test_a_list_becomes_a_table(view: StoreView) -> None:
 
 
 def test_a_list_becomes_an_annotation_project(view: StoreView) -> None:
-    """An item per answer with its passages; the file says where they are from."""
+    """An item per query with the answers and their passages; it says where they are from."""
     values = {"experiment": "asked", "q": "story", "setting": "gold", "name": "mine"}
     made = action("/queries/annotation").run(view, values).document
     folder = Path(made["folder"])
@@ -185,7 +185,8 @@ def test_a_list_becomes_an_annotation_project(view: StoreView) -> None:
     assert (project["task"], project["items"]) == ("ratings", {"file": "items.jsonl", "n": 3})
     source = project["source"]
     assert source["filter"] == {"experiment": "asked", "setting": "gold", "q": "story"}
-    assert [(one["query_id"], one["answer"]) for one in items] == [
+    answers = [(one["query_id"], answer["answer"]) for one in items for answer in one["answers"]]
+    assert answers == [
         ("q1", "in winter"),
         ("t1", "in winter"),
         ("t3", "in autumn"),

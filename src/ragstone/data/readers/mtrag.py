@@ -154,7 +154,7 @@ class MtragReader(Reader):
 
     def _turns(self, paths: Sequence[Path]) -> Iterator[Turn]:
         ids = Ids()
-        names = _conversation_ids(paths[0].parent.parent)
+        names = conversation_ids(paths[0].parent.parent)
         for path in paths:
             for place, row in document_rows(path):
                 with reading(path, place):
@@ -167,12 +167,7 @@ class MtragReader(Reader):
     def _row_turns(self, row: Row, place: str, names: dict[tuple[str, str], str]) -> Iterable[Turn]:
         if "messages" not in row:
             return [task_turn(row, self.irregular)]
-        given = row.get("conversation_id") or row.get("id")
-        number = str(row.get("conversation_file") or place.rpartition(" ")[2])
-        known = names.get((_domain(row), number))
-        return conversation_turns(
-            row, str(given or known or f"{_domain(row) or 'conversation'}-{number}"), self.irregular
-        )
+        return conversation_turns(row, conversation_id(row, place, names), self.irregular)
 
     def _wanted(self, turns: Sequence[Turn]) -> frozenset[str] | None:
         if not self.domains:
@@ -214,7 +209,21 @@ def _domain(row: dict[str, Any]) -> str:
     return domain_of(str(row.get("Collection") or row.get("collection") or row.get("domain") or ""))
 
 
-def _conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
+def conversation_id(row: Row, place: str, names: Mapping[tuple[str, str], str]) -> str:
+    """Return the id of a conversation; one without gets its domain and number.
+
+    Args:
+        row: the conversation.
+        place: its line or row in the file.
+        names: (domain, conversation_file) -> id, from `conversation_ids`.
+    """
+    given = row.get("conversation_id") or row.get("id")
+    number = str(row.get("conversation_file") or place.rpartition(" ")[2])
+    known = names.get((_domain(row), number))
+    return str(given or known or f"{_domain(row) or 'conversation'}-{number}")
+
+
+def conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
     """Return (domain, conversation_file) -> conversation id, which only the tasks contain."""
     found = {}
     for path in files(folder, "tasks", "generation_tasks"):

@@ -169,11 +169,11 @@ def _read(path: Path, row: Row, number: int, *, short: bool) -> HumanRating:
         raise FieldError(f"'shown' must be before, after or never, found {show(shown)}")
     rater, name = row.take_text("rater"), row.take_text("property")
     return HumanRating(
-        *(item, name, rater, value, _text(row, "time"), shown, number, path), _inclusion(row)
+        *(item, name, rater, value, _text(row, "time"), shown, number, path), read_inclusion(row)
     )
 
 
-def _inclusion(row: Row) -> Inclusion | None:
+def read_inclusion(row: Row) -> Inclusion | None:
     """Return how the answer was drawn; None without a probability."""
     value, draw = row.get("inclusion_probability"), row.get("round", 1)
     if value is None:

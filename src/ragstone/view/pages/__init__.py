@@ -18,8 +18,9 @@ from ragstone.view.pages.leaderboard import LEADERBOARD
 from ragstone.view.pages.queries import (
     QUERIES,
     QUERIES_CSV,
-    QUERIES_PROJECT,
+    Annotate,
     Select,
+    annotation_action,
     dataset_action,
 )
 from ragstone.view.pages.query import QUERY, Ask, what_if_action
@@ -39,16 +40,17 @@ PAGES: Final[tuple[ViewPage, ...]] = (
     *(QUERY, EXPERIMENT, CONVERSATION),
 )
 ACTIONS: Final[tuple[ViewAction, ...]] = (
-    *(QUERIES_CSV, QUERIES_PROJECT),
+    QUERIES_CSV,
     *(TRACES_CSV, TRACES_ROWS, TRACES_DATASET),
 )
 
 
-def experiment_actions(ask: Ask, select: Select) -> tuple[ViewAction, ...]:
-    """Return the buttons that need the experiment behind stored results.
+def experiment_actions(ask: Ask, select: Select, annotate: Annotate) -> tuple[ViewAction, ...]:
+    """Return the buttons that need the experiment behind stored results, or annotation.
 
     Args:
         ask: asks a query again with a change.
         select: returns the data set with some of its queries.
+        annotate: writes answers as an annotation project.
     """
-    return (what_if_action(ask), dataset_action(select))
+    return (what_if_action(ask), dataset_action(select), annotation_action(annotate))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from ragstone.causes.order import CAUSES
@@ -12,11 +13,11 @@ from ragstone.core.times import utc_text
 from ragstone.data.dataset import Dataset
 from ragstone.data.writers.folder import write_dataset
 from ragstone.results.results import Results
-from ragstone.view.annotation_project import write_project
 from ragstone.view.made_files import ANNOTATION, DATA_SETS, csv_bytes, new_folder
 from ragstone.view.page import ActionAnswer, Document, ViewAction, ViewPage
 from ragstone.view.query_filter import (
     RIGHT,
+    FoundAnswer,
     FoundQuery,
     QueryFilter,
     found_queries,
@@ -29,6 +30,9 @@ from ragstone.web.page_query import PageQuery, page_address
 
 Select: TypeAlias = Callable[[Results, Collection[str], str], Dataset]
 """Returns the data set of an experiment with some of its queries, under a name."""
+Annotate: TypeAlias = Callable[[Path, Results, Mapping[str, str], Sequence[FoundAnswer]], int]
+"""Writes answers of an experiment as an annotation project, with the filters of their list, and
+returns its number of items."""
 _COLUMNS: Final = ("query_id", "query", "gold_answers", "system", "setting", "right", "answer")
 
 
@@ -140,11 +144,13 @@ def _dataset(select: Select, view: StoreView, values: Mapping[str, str]) -> Acti
     )
 
 
-def _project(view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
+def _project(annotate: Annotate, view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
     """Write the answers of a list as an annotation project."""
     name, folder = new_folder(view, ANNOTATION, values.get("name", ""), _back(values))
     results, found = _found(view, values)
-    files, items = write_project(folder, name, results, QueryFilter.of(values), found)
+    answers = [answer for one in found for answer in one.answers]
+    items = annotate(folder, results, QueryFilter.of(values).values(), answers)
+    files = sorted(folder.iterdir())
     return _written(name, folder, files, queries=len(found), items=items)
 
 
@@ -160,9 +166,13 @@ def _basis(view: StoreView, values: Mapping[str, str]) -> str:
 
 QUERIES: Final = ViewPage("/queries", "Queries", "queries.html", queries_document, tab="Queries")
 QUERIES_CSV: Final = ViewAction("/queries/csv", _csv, reads=True)
-QUERIES_PROJECT: Final = ViewAction("/queries/annotation", _project, _basis)
 
 
 def dataset_action(select: Select) -> ViewAction:
     """Return the button that makes a data set, with the function that selects its queries."""
     return ViewAction("/queries/dataset", functools.partial(_dataset, select), _basis)
+
+
+def annotation_action(annotate: Annotate) -> ViewAction:
+    """Return the button that makes an annotation project, with the function that writes it."""
+    return ViewAction("/queries/annotation", functools.partial(_project, annotate), _basis)

@@ -1,0 +1,119 @@
+"""The check of a database: nothing is missing or double, and what is derived follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ragstone.annotation.derived import Derived, derive_again, every_row
+from ragstone.annotation.engines import Connections
+from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCheck:
+    """What a check of a database found."""
+
+    events: int
+    labels: int
+    people: int
+    damage: tuple[str, ...] = ()
+    """Faults of what is kept: a repair cannot mend them, a backup can."""
+    stale: tuple[str, ...] = ()
+    """Derived values that do not follow from the events."""
+    repaired: bool = False
+    """Whether they were derived again."""
+    unknown_items: int = 0
+    """Events for items that the project does not have, such as those of a changed file."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong, or not any more."""
+        return not self.damage and (self.repaired or not self.stale)
+
+
+def check_database(
+    connections: Connections, item_ids: Container[str] | None = None, *, repair: bool = False
+) -> DatabaseCheck:
+    """Check a database; with `repair`, derive what is stale again.
+
+    Args:
+        connections: the database.
+        item_ids: the items of the project; None: any item is known.
+        repair: whether to derive labels and undone events again if they are stale.
+    """
+    if not repair:
+        with connections.reading(snapshot=True) as connection:
+            return _checked(connections, connection, item_ids)
+
+    def action(connection: sa.Connection) -> DatabaseCheck:
+        found = _checked(connections, connection, item_ids)
+        if not found.stale:
+            return found
+        derive_again(connection)
+        labels = _count(connection, LABELS)
+        return DatabaseCheck(
+            found.events, labels, found.people, found.damage, found.stale, True, found.unknown_items
+        )
+
+    return connections.write(action)
+
+
+def _checked(
+    connections: Connections, connection: sa.Connection, item_ids: Container[str] | None
+) -> DatabaseCheck:
+    derived, undone, unknown = Derived(), set[str](), 0
+    for row in every_row(connection, EVENTS):
+        derived.add(row)
+        if row["undone"]:
+            undone.add(row["client_id"])
+        unknown += item_ids is not None and row["item_id"] not in item_ids
+    return DatabaseCheck(
+        events=_count(connection, EVENTS),
+        labels=_count(connection, LABELS),
+        people=_count(connection, PEOPLE),
+        damage=tuple(_damage(connections, connection)),
+        stale=tuple(_stale(connection, derived, undone)),
+        unknown_items=unknown,
+    )
+
+
+def _damage(connections: Connections, connection: sa.Connection) -> Iterator[str]:
+    if connections.is_sqlite:
+        told = connection.execute(sa.text("PRAGMA integrity_check")).scalars().all()
+        if told != ["ok"]:
+            yield f"SQLite reports: {told[0]}"
+    count = _count(connection, EVENTS)
+    number = sa.func.count(sa.distinct(EVENTS.c.client_id))
+    double = count - connection.execute(sa.select(number)).scalar_one()
+    if double:
+        yield f"{double:,} events have the client id of another one"
+    missing = (connection.execute(sa.select(sa.func.max(EVENTS.c.sequence))).scalar() or 0) - count
+    if missing:
+        yield f"{missing:,} events are missing, by the numbers of the others"
+
+
+def _stale(connection: sa.Connection, derived: Derived, undone: set[str]) -> Iterator[str]:
+    wrong = len(derived.undone ^ undone)
+    if wrong:
+        yield f"{wrong:,} events are marked as undone, or not, against the undo events"
+    expected = derived.labels()
+    names = tuple(column.name for column in LABELS.primary_key)
+    kept = {tuple(row[name] for name in names): row for row in every_row(connection, LABELS)}
+    cases: tuple[tuple[str, Callable[[tuple[str, ...]], bool]], ...] = (
+        ("labels are missing", lambda place: place not in kept),
+        ("labels follow from no event", lambda place: place not in expected),
+        ("labels differ from their event", lambda place: kept[place] != expected[place]),  # type: ignore[index]
+    )
+    left = {*kept, *expected}
+    for words, holds in cases:
+        found = {place for place in left if holds(place)}
+        left -= found
+        if found:
+            yield f"{len(found):,} {words}"
+
+
+def _count(connection: sa.Connection, table: sa.Table) -> int:
+    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
