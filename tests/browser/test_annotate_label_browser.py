@@ -249,7 +249,7 @@ def test_undo_skip_comment_and_the_way_back(tmp_path: Path, page: Any) -> None:
         type_keys(page, "?")
         expect(page.locator("dialog[open] h2")).to_have_text("Keys")
         type_keys(page, "Escape g")
-        expect(page.locator("dialog[open] p")).to_contain_text("is no support by itself")
+        expect(page.locator("dialog[open] p")).to_contain_text("support by itself")
         type_keys(page, "Escape m h i Control+Enter")
         type_keys(page, "k")
         at(page, "q2")

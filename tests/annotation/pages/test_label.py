@@ -103,3 +103,25 @@ def test_events_are_kept_with_parts_and_answered_with_tokens(tmp_path: Path) -> 
 
     with made_site(tmp_path, [{**plain_items(1)[0], **SECRET}], task="ratings") as (site, _):
         asyncio.run(ask(site))
+
+
+def test_scripts_and_styles_are_small_on_the_way(tmp_path: Path) -> None:
+    """They are compressed: at most 16 kB of scripts and 40 kB of styles."""
+    names = ("pages.js", "site.js", "annotate.js", "label.js")
+    styles = ("pages.css", "site.css", "annotate.css")
+
+    async def ask(site: Site) -> None:
+        async with (
+            running(make_app(site)) as address,
+            aiohttp.ClientSession(auto_decompress=False) as session,
+        ):
+            sizes = {}
+            for name in (*names, *styles):
+                async with session.get(f"{address}assets/{name}") as reply:
+                    assert reply.headers["Content-Encoding"] in {"gzip", "deflate"}
+                    sizes[name] = len(await reply.read())
+        assert sum(sizes[name] for name in names) <= 16_000
+        assert sum(sizes[name] for name in styles) <= 40_000
+
+    with made_site(tmp_path, 1) as (site, _):
+        asyncio.run(ask(site))
