@@ -202,6 +202,17 @@ def test_the_last_turn_is_taken_back_into_the_field(page: Any, site: Site) -> No
     assert page.locator(".now [aria-pressed=true]").count() == 0
 
 
+def test_a_second_tab_cannot_change_what_was_sent(page: Any, site: Site) -> None:
+    """Its mark is refused with the reason, and nothing of it counts."""
+    first_turn(page)
+    keys(page, "y", "x", "q", "o", "1", "Escape")
+    saved(page)
+    site.database.append("owner", [Event("s", "label", "c1", "submitted", value=True)])
+    keys(page, "1", "x")
+    expect(page.locator("[data-said]")).to_contain_text("Not saved:")
+    assert list(conversation(site.database, "c1").turns[0].relevance.values()) == ["yes", "no"]
+
+
 def test_an_earlier_turn_can_be_opened(page: Any, site: Site) -> None:
     """Its passages and its answer can still be changed."""
     first_turn(page)

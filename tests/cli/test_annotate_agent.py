@@ -175,6 +175,18 @@ def test_a_server_that_is_killed_in_a_turn_keeps_the_query(tmp_path: Path) -> No
         assert visitor.page()["now"]["answer"]
 
 
+def test_a_server_ends_while_the_agent_hangs(tmp_path: Path) -> None:
+    """Nothing waits for the call; the query is kept."""
+    folder = conversation_project(tmp_path / "p")
+    (folder / "hangs").touch()
+    body = {"client_id": "a1", "item_id": "c1", "turn": 1, "text": "Cabins?", "kind": "query"}
+    with process(folder) as (running, visitor):
+        visitor.post("/ask", body)
+        wait_for(folder / "asked.txt")
+        running.terminate()
+        assert running.wait(60) == 0
+
+
 def test_options_count_more_than_the_file(tmp_path: Path) -> None:
     """Another agent can be named for one start."""
     folder = conversation_project(tmp_path / "p")

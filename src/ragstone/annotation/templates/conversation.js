@@ -61,6 +61,8 @@ if (bench) {
   };
   document.addEventListener("annotate:saved", () => { clearTimeout(soon); soon = setTimeout(() => refresh().catch(() => {}), 100); });
 
+  document.addEventListener("annotate:refused", ({ detail }) => say(`Not saved: ${detail.reason} Reload the page.`));
+
   const node = (name, text) => { const made = document.createElement(name); made.textContent = text; return made; };
   const compare = async () => {
     const said = await post("/changes", { before: answer.dataset.original, after: answer.value });
