@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.conftest import SharedData
 
-from ragstone.annotation.edit_score import edit_score, edit_scores, mean_edit_score
+from ragstone.annotation.edit_score import (
+    changed_words,
+    edit_score,
+    edit_scores,
+    mean_edit_score,
+)
 from ragstone.data.readers.mtrag_files import document_rows
+from ragstone.web import limits
 
 FILE = "conversations/mtrag_human_conversations.jsonl.gz"
 
@@ -51,3 +57,15 @@ def test_the_edited_answers_of_mtrag_have_the_published_score(shared_data: Share
     assert found.n == 797
     assert found.mean == pytest.approx(60.7, abs=0.05)
     assert found.interval == pytest.approx((57.7, 63.6), abs=0.05)
+
+
+def test_signs_alone_between_two_changes_are_no_common_part() -> None:
+    """Words count; a text that is too long is compared as a whole."""
+    assert changed_words("a. b. c", "x. y. c") == [
+        ("del", "a. b"),
+        ("ins", "x. y"),
+        ("span", ". c"),
+    ]
+    assert changed_words("", "") == []
+    long = "word " * (limits.DIFF_WORDS + 1)
+    assert changed_words(long, "short") == [("del", long), ("ins", "short")]

@@ -80,3 +80,17 @@ def test_a_service_is_not_asked_again_in_one_folder(tmp_path: Path) -> None:
         assert service.counts.total() == 1
         assert service.bodies[0]["history"] == [{"role": "user", "text": "Hello"}]
     assert (system.setting.setting, system.shows) == ("system", 0)
+
+
+def test_a_text_is_searched_for_as_it_is(tmp_path: Path) -> None:
+    """With the system's retriever, or with BM25 if it has none; the query former is left out."""
+    own = tmp_path / "my_rag.py"
+    own.write_text("def answer(query):\n    return 'Six.'\n")
+    with Calls.at(tmp_path / "calls.sqlite") as calls:
+        services = Services(calls=calls)
+        fused = LiveSystem.load(f"{written(tmp_path)}:fused", "")
+        alone = LiveSystem.load(f"{own}:answer", "sample")
+        found = [one.search("Which city is the capital?", services) for one in (fused, alone)]
+        assert len(alone.search("zzzz", services)) == 0
+    assert found[0].passage_ids[0] == found[1].passage_ids[0]
+    assert all(one.passage_ids for one in found)

@@ -12,12 +12,14 @@ import orjson
 from aiohttp import web
 
 from ragstone.annotation.blind import hidden_labels, named_event
-from ragstone.annotation.events import read_events
+from ragstone.annotation.events import Event, read_events
 from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
+from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
 from ragstone.annotation.posted import events_answer
+from ragstone.annotation.review import refusal
 from ragstone.annotation.sessions import (
     Caller,
     SignInError,
@@ -208,12 +210,25 @@ class _Server:
             given = [named_event(self.site.project, person.name, one) for one in given]
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
-        receipts = await self.writer.keep(person, given)
+        receipts = await self._kept(person, given)
         answer = await self._in_thread(
             lambda: events_answer(self.site.database, person.name, given, receipts)
         )
         answer["current"] = hidden_labels(self.site.project, person.name, answer["current"])
         return json_response(json_bytes(answer))
+
+    async def _kept(self, person: Person, events: Sequence[Event]) -> list[Receipt]:
+        """Keep events; those about a conversation one by one, as each may allow the next one."""
+        if self.site.project.task != "conversation":
+            return await self.writer.keep(person, events)
+        questions = [one.name for one in self.site.project.scheme.questions]
+        found = list[Receipt]()
+        for one in events:
+            checked = functools.partial(refusal, self.site.database, person, one, questions)
+            reason = await self._in_thread(checked)
+            refused = [Receipt(one.client_id, reason=reason)]
+            found += refused if reason else await self.writer.keep(person, [one])
+        return found
 
     async def export(self, request: web.Request) -> web.Response:
         """Answer with all labels in the form of ratings."""

@@ -162,7 +162,7 @@ def conversation_of(
         bool(sent and sent.value),
         _text(verdict),
         _text(whole.get("reason")),
-        _state(sent, verdict),
+        state_of(sent, verdict),
         reviewers,
     )
 
@@ -224,7 +224,8 @@ def _changes(events: Sequence[KeptEvent], writer: str) -> dict[int, int]:
     return found
 
 
-def _state(sent: GivenLabel | None, verdict: GivenLabel | None) -> ConversationState:
+def state_of(sent: GivenLabel | None, verdict: GivenLabel | None) -> ConversationState:
+    """Return the state that follows from the writer's and the reviewer's last word."""
     if sent is None or not sent.value:
         return "writing"
     if verdict is None or verdict.sequence < sent.sequence:

@@ -19,13 +19,12 @@ from ragstone.annotation.conversation_import import OF_CONVERSATION, OF_TURN
 from ragstone.annotation.database import Database
 from ragstone.annotation.items import AnnotationItem
 from ragstone.annotation.project import Project
-from ragstone.core.atomic_files import write_document
 from ragstone.core.schemas import labels_from_json, queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.mtrag_turns import SEPARATOR
 from ragstone.data.table_builder import judgements
-from ragstone.data.writers.folder import write_dataset
+from ragstone.data.writers.folder import write_dataset, write_lines
 from ragstone.data.writers.mtrag import published_labels, with_title
 from ragstone.errors import DatasetError
 from ragstone.types import Label, Message, Passage, Query
@@ -59,11 +58,11 @@ def write_mtrag(
     Args:
         project: a project of conversations.
         database: its events.
-        path: the file, which is replaced: `.jsonl` has a conversation per line, others are a list.
+        path: the file: `.jsonl` has a conversation per line, others are a JSON list.
         names: whether people are named; if not, they are `person 1` and so on.
         every: conversations that are not accepted are written as well, with all turns.
 
-    Raises `DatasetError` if there is nothing to write.
+    Raises `DatasetError` if there is nothing to write, or if the file exists.
     """
     people = _People(names=names)
     rows = [_row(one, people) for one in _written(project, database, every=every)]
@@ -71,7 +70,7 @@ def write_mtrag(
         content = b"".join(orjson.dumps(row) + b"\n" for row in rows)
     else:
         content = orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    write_document(path, content, "conversations")
+    write_lines({path: [content]})
     return hashlib.sha256(content).hexdigest()
 
 

@@ -28,6 +28,7 @@ from ragstone.data.readers.mtrag_turns import SEPARATOR, conversation_turns, pas
 from ragstone.data.readers.rows import FieldError, Row, reading
 from ragstone.errors import DatasetError
 from ragstone.types import Passage, Query
+from ragstone.web import limits
 
 IMPORT: Final = "import"
 """The writer of an imported conversation."""
@@ -89,9 +90,20 @@ def conversation_items(source: str | Path) -> ConversationItems:
 
 
 def keep_conversations(database: Database, found: ConversationItems) -> None:
-    """Keep the events of imported conversations."""
-    for (_, person), events in groupby(found.events, key=lambda one: (one[1].item_id, one[0])):
-        database.append(person, [event for _, event in events])
+    """Keep the events of imported conversations, in few transactions."""
+    staged = sorted(found.events, key=_stage)
+    for (_, person), given in groupby(staged, key=lambda one: (_stage(one), one[0])):
+        events = [event for _, event in given]
+        for start in range(0, len(events), limits.POSTED_EVENTS):
+            database.append(person, events[start : start + limits.POSTED_EVENTS])
+
+
+def _stage(one: tuple[str, Event]) -> tuple[int, str]:
+    """Return the place of an event among those of all conversations: votes in their order."""
+    person, event = one
+    if event.kind in ("ask", "reply"):
+        return ("ask", "reply").index(event.kind), ""
+    return (3, "") if event.field == "submitted" else (2, person)
 
 
 def _mtrag_files(path: Path) -> list[Path]:

@@ -44,6 +44,8 @@ class Export:
     choice: ExportChoice = field(default_factory=ExportChoice)
     dataset: Dataset | None = None
     """The data set that the items are from, if it can be read."""
+    every: bool = False
+    """Whether conversations that no reviewer accepted are written as well."""
 
     @cached_property
     def final(self) -> dict[tuple[str, str, str], FinalLabel]:
@@ -208,7 +210,9 @@ def grades(export: Export) -> Iterator[tuple[str, str, int]]:
 
 def _dataset(export: Export) -> list[Path]:
     if export.project.task == "conversation":
-        write_conversation_dataset(export.project, export.database, export.target)
+        write_conversation_dataset(
+            export.project, export.database, export.target, every=export.every
+        )
         return sorted(export.target.iterdir())
     if not export.final:
         raise _nothing(export)
@@ -305,7 +309,8 @@ def _mtrag(export: Export) -> list[Path]:
             key="as",
             value="mtrag",
         )
-    write_mtrag(export.project, export.database, export.target, names=export.choice.names)
+    names = export.choice.names
+    write_mtrag(export.project, export.database, export.target, names=names, every=export.every)
     return [export.target]
 
 

@@ -165,24 +165,63 @@ VALIDATION: Final = Scheme(
     "Repair a query or an answer that is nearly right; reject what nobody would ask.",
     each="query",
 )
+_QUESTION_TYPES: Final = {
+    "factoid": "one fact, such as a name, a number or a date",
+    "explanation": "why or how something is so",
+    "summarization": "the main points about a subject",
+    "how-to": "the steps of doing something",
+    "comparative": "how two or more things differ",
+    "opinion": "a judgement, a recommendation or a preference",
+    "keyword": "a few search words without a sentence",
+    "composite": "two or more questions",
+    "troubleshooting": "something does not work, and a remedy is asked for",
+    "non-question": "a statement, thanks or a greeting that asks nothing",
+}
 CONVERSATION: Final = Scheme(
     "conversation",
     (
         Question(
             "answerability",
-            "Can the passages answer the turn?",
+            "Can the query be answered from the passages?",
             "turn",
             options=(
                 Option("answerable", "the passages have the whole answer"),
-                Option("partial", "the passages have a part of the answer"),
-                Option("unanswerable", "the passages have no answer"),
-                Option("conversational", "the turn asks nothing, such as thanks"),
+                Option("partial", "the passages have a part of the answer", "partly answerable"),
+                Option("unanswerable", "the passages have no part of the answer"),
+                Option("conversational", "it asks nothing: thanks or a greeting"),
             ),
+        ),
+        Question(
+            "question_type",
+            "Types of the query",
+            "turn",
+            "choices",
+            tuple(Option(value, words) for value, words in _QUESTION_TYPES.items()),
+        ),
+        Question(
+            "multi_turn",
+            "How does the query follow from earlier turns?",
+            "turn",
+            options=(
+                Option("follow-up", "it continues the subject"),
+                Option("clarification", "it asks about the last answer, or corrects it"),
+                Option("topic-shift", "it begins another subject", "new topic"),
+            ),
+        ),
+        Question(
+            "standalone",
+            "Can the query be understood without earlier turns?",
+            "turn",
+            options=(Option("yes", name="stands alone"), Option("no", name="needs the history")),
+            optional=True,
         ),
     ),
     "Write a conversation with the agent.",
+    "Ask as a person would who needs to know. Mark every passage. Correct an answer that is wrong, "
+    "incomplete or not supported by the passages.",
     each="query",
 )
+"""The labels of a turn are mtRAG's."""
 FINDINGS: Final = Scheme(
     "findings",
     (

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from ragstone.annotation.items import AnnotationItem, read_items
 from ragstone.annotation.schemes import Scheme, TaskName
@@ -85,7 +85,14 @@ class Settings:
     agent: str = ""
     """The live agent of conversations: `EXPERIMENT.yaml:SYSTEM`, `my_rag.py:answer`, an address."""
     corpus: str = ""
-    """The data set that the agent searches, unless the experiment names one."""
+    """The data set that the agent searches, unless the experiment names one; without one, an agent
+    that answers by itself has no search."""
+    agent_seconds: Annotated[float, Field(gt=0)] = 120.0
+    """Time limit of a call of the agent."""
+    agent_calls: Annotated[int, Field(ge=1)] = 4
+    """Maximum number of calls of the agent at once."""
+    complete_turns: bool = True
+    """Whether the next query needs a mark of every passage and every required label."""
     goals: Goals = field(default_factory=Goals)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.annotation.database import Database
 from ragstone.annotation.people import OWNER, ROLES, Person, PersonRole
@@ -16,26 +16,11 @@ from ragstone.web.security import new_token, same_token
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.annotation.agents import AskedAgent
     from ragstone.annotation.project import Project
-    from ragstone.components.live_reply import LiveReply
-    from ragstone.types import Query, Ranking
 
 Document: TypeAlias = Any
 """Plain data of a page: dataclasses, mappings, lists, texts and numbers."""
-
-
-class LiveAgent(Protocol):
-    """The agent of live conversations."""
-
-    name: str
-
-    def reply(self, query: Query) -> LiveReply:
-        """Return the agent's answer to a query with its history."""
-        ...
-
-    def search(self, text: str) -> Ranking:
-        """Return the passages that the agent's retriever finds for a text."""
-        ...
 
 
 @dataclass
@@ -44,7 +29,8 @@ class Site:
 
     project: Project
     database: Database
-    agent: LiveAgent | None = None
+    agent: AskedAgent | None = None
+    """The agent of live conversations; None: none can be continued."""
     name: str = OWNER
     """The name of the person whose session the printed address opens."""
     is_open: bool = True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ragstone.cli.annotate_agent import ChosenAgent, agent_options
 from ragstone.cli.annotate_agreement import agreement_command
 from ragstone.cli.annotate_backup import backup_command
 from ragstone.cli.annotate_check import check_command
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ragstone.annotation.site import Site
 
 _SWITCH_SECONDS: Final = 0.0005
-"""A tenth of Python's own value: of 200 people at once, the median click takes less than half as long."""
+"""A tenth of Python's own value: with 200 people, the median click takes less than half as long."""
 
 
 @click.group("annotate", cls=DefaultGroup, default="serve")
@@ -81,6 +83,7 @@ for _one in (
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8322, help="Port to listen on; 0: a free one."
 )
+@agent_options
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option(
     "--active",
@@ -112,6 +115,7 @@ def serve_command(
     host: str,
     proxies: Sequence[str],
     terminal: bool,
+    agent: ChosenAgent,
     **making: Any,
 ) -> None:
     """Serve a project as pages, on this machine alone unless --host is given.
@@ -125,7 +129,7 @@ def serve_command(
     from ragstone.web.server import is_loopback, serve
 
     check_name(name)
-    made = open_or_make(folder, making)
+    made = open_or_make(folder, {**making, **agent.settings(folder)})
     project = open_project(folder)
     is_open = is_loopback(host) and not proxies
     if active:
@@ -147,7 +151,7 @@ def serve_command(
     # Threads of the database and the event loop take turns: a click waits for many of them.
     sys.setswitchinterval(_SWITCH_SECONDS)
     app = make_app(site, [] if is_open else [host], names)
-    try:
+    with closing(site.database), agent.ready(project) as site.agent:
         serve(
             app,
             port,
@@ -156,8 +160,6 @@ def serve_command(
             host=host,
             query=f"?key={site.first_key}" if is_open else "",
         )
-    finally:
-        site.database.close()
 
 
 def _check_people(site: Site, folder: Path, host: str, proxies: Sequence[str]) -> None:

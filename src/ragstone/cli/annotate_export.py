@@ -25,6 +25,7 @@ _FURTHER: Final[tuple[Further, ...]] = ("known", "repeats", "suggestions")
 @project_options
 @click.option("-o", "--output", type=FILE, required=True, help="File or folder to write.")
 @click.option("--as", "form", type=click.Choice(FORMS), default="ratings", help="Form of the file.")
+@click.option("--all", "every", is_flag=True, help="Conversations that are not accepted, too.")
 @click.option("--no-names", is_flag=True, help="Number people, and leave times out.")
 @click.option(
     "--include",
@@ -34,7 +35,14 @@ _FURTHER: Final[tuple[Further, ...]] = ("known", "repeats", "suggestions")
 )
 @json_option
 def export_command(
-    *, folder: Path, database: str, output: Path, form: str, no_names: bool, include: str
+    *,
+    folder: Path,
+    database: str,
+    output: Path,
+    form: str,
+    no_names: bool,
+    include: str,
+    every: bool,
 ) -> None:
     """Write the labels of a project: equal labels give equal bytes, and an equal digest.
 
@@ -62,7 +70,7 @@ def export_command(
     held = open_database(project, database)
     try:
         dataset = _source_of(project) if form == "dataset" else None
-        files = write_export(Export(project, held, output, choice, dataset), form)
+        files = write_export(Export(project, held, output, choice, dataset, every), form)
     finally:
         held.close()
     digest = digest_of(files)

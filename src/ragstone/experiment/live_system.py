@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.components.live_reply import LiveReply
+from ragstone.components.query_formers.as_given import AsGiven
+from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.schemas import (
     QRELS,
@@ -20,6 +22,7 @@ from ragstone.core.schemas import (
     queries_to_table,
     table_to_contexts,
     table_to_predictions,
+    table_to_rankings,
     to_table,
 )
 from ragstone.core.stored_table import StoredTable
@@ -30,7 +33,7 @@ from ragstone.experiment.starter import Starter
 from ragstone.experiment.steps import Step, compute
 from ragstone.experiment.system import SharedInputs, StepList, System
 from ragstone.protocols import Services
-from ragstone.types import Context, Query
+from ragstone.types import Context, Query, Ranking
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
@@ -140,15 +143,27 @@ class LiveSystem:
             for query in queries
         ]
 
+    def search(self, text: str, services: Services) -> Ranking:
+        """Return what the system's retriever finds for a text; BM25's if it has none."""
+        retriever = self.system.retriever or BM25()
+        searching = System("search", AsGiven(), retriever, self.system.reranker)
+        steps = self._list([Query(_RUN, text)])
+        steps.add_ranking(searching)
+        work = _Work(self._services(services))
+        return table_to_rankings(work.table(steps.rankings[0].run)).get(_RUN) or Ranking()
+
     def _services(self, services: Services) -> Services:
         return Services(calls=services.calls, store=self.corpus.store, corpus=self.corpus)
 
-    def _steps(self, queries: Sequence[Query]) -> StepList:
+    def _list(self, queries: Sequence[Query]) -> StepList:
         asked = StoredTable.in_memory(queries_to_table(list(queries)))
         passages, labelled = self._passages
         none = StoredTable.in_memory(to_table(QRELS, {name: [] for name in QRELS.names}))
         shared = SharedInputs(passages, labelled, none, asked, asked)
-        steps = StepList(shared, *metric_sets(()))
+        return StepList(shared, *metric_sets(()))
+
+    def _steps(self, queries: Sequence[Query]) -> StepList:
+        steps = self._list(queries)
         if self.system.retriever is not None:
             steps.add_ranking(self.system)
         steps.add_trial(self.system, self.setting)

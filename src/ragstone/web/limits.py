@@ -24,6 +24,7 @@ VIEW_CELL_CHARACTERS: Final = 100
 POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
+ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
 """An item that is open at a person goes to others after this time without a label."""
@@ -37,9 +38,15 @@ WRONG_TOKENS: Final = 10
 """Wrong tokens per minute from one address; then the sign-in page waits. A token has 192 bits."""
 WRONG_TOKEN_SECONDS: Final = 0.3  # The answer to a wrong token takes at least this long.
 WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old ones are forgotten.
+DIFF_WORDS: Final = 2_000
+"""Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
+the comparison takes the square of the length."""
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
 SESSION_SECONDS: Final = 10.0
 """For how long a session is known without a query: a person whom another process removes can act
 for so long."""
+DIFF_WORDS: Final = 2_000
+"""Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
+the comparison takes the square of the length."""

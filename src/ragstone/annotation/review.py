@@ -1,0 +1,221 @@
+"""Reviewing conversations: who may change what, and which conversations wait.
+
+A reviewer changes answers, relevance and labels, never the queries or the passages found, and never
+reviews their own conversation. A rejected conversation goes back to its writer with the reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from ragstone.annotation.conversation import (
+    REVIEW_FIELDS,
+    TURN_LABELS,
+    ConversationState,
+    WrittenConversation,
+    WrittenTurn,
+    conversation,
+    state_of,
+)
+from ragstone.annotation.database import Database, Person
+from ragstone.annotation.events import Event, GivenLabel
+from ragstone.errors import did_you_mean
+
+DECISIONS: Final = ("accept", "repair", "reject")
+VERDICTS: Final = ("accepted", "rejected")
+MARKS: Final = ("yes", "no")
+_REVIEWERS: Final = ("reviewer", "owner")
+_HARMLESS: Final = ("open", "skip", "comment", "withdraw")
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedConversation:
+    """A conversation that its writer sent to review."""
+
+    item_id: str
+    writer: str
+    submitted: str
+    """UTC."""
+    state: ConversationState
+    reviewer: str = ""
+    """Who gave the last verdict."""
+
+
+Checks: TypeAlias = list[tuple[bool, str]]
+"""Whether something is met, and what."""
+
+
+def submitted_conversations(database: Database) -> list[SubmittedConversation]:
+    """Return the conversations that were sent to review, the one that waits longest first."""
+    sent = [one for one in database.labels(field="submitted") if one.value and not one.part]
+    writers = {one.item_id: one.person for one in sent}
+    verdicts: dict[str, GivenLabel] = {}
+    for label in sorted(database.labels(field="verdict"), key=lambda one: one.sequence):
+        if label.person != writers.get(label.item_id) and not label.part:
+            verdicts[label.item_id] = label
+    return [
+        SubmittedConversation(
+            one.item_id,
+            one.person,
+            one.received,
+            state_of(one, verdicts.get(one.item_id)),
+            verdicts[one.item_id].person if one.item_id in verdicts else "",
+        )
+        for one in sorted(sent, key=lambda one: one.sequence)
+    ]
+
+
+def refusal(
+    database: Database, person: Person, event: Event, questions: Collection[str] = ()
+) -> str:
+    """Return why an event about a conversation can never be kept; "" if it can.
+
+    Args:
+        database: the events until now.
+        person: who sent it.
+        event: what they sent.
+        questions: names of the scheme's questions, which reviewers may answer too.
+    """
+    changed = _undone(database, person, event) if event.kind == "undo" else event
+    if changed is None or changed.kind in _HARMLESS:
+        return ""
+    state = conversation(database, event.item_id)
+    if person.name == state.writer or not state.writer:
+        reason = _of_writer(state, changed)
+    else:
+        reason = _of_reviewer(state, person, changed)
+        if not reason and event.kind != "undo":
+            reason = _of_value(state, changed, (*TURN_LABELS, *questions))
+    return "" if reason and _is_known(database, event) else reason
+
+
+def _is_known(database: Database, event: Event) -> bool:
+    """Return whether an event is a second copy, which is confirmed as the first one."""
+    kept = database.events(item_id=event.item_id)
+    return any(one.event.client_id == event.client_id for one in kept)
+
+
+def _undone(database: Database, person: Person, undo: Event) -> Event | None:
+    """Return the event that an undo is about."""
+    mine = database.events(item_id=undo.item_id, person=person.name)
+    return next((one.event for one in mine if one.event.client_id == undo.value), None)
+
+
+def _of_writer(state: WrittenConversation, event: Event) -> str:
+    if event.field in REVIEW_FIELDS:
+        is_own = "Nobody reviews their own conversation."
+        return is_own if state.writer else "Nobody has written the conversation yet."
+    if state.state == "accepted":
+        return "The conversation was accepted. It can be changed if a reviewer rejects it."
+    if state.state == "submitted" and event.field != "submitted":
+        return "The conversation waits for a reviewer. Take it back to change it."
+    return ""
+
+
+def _of_reviewer(state: WrittenConversation, person: Person, event: Event) -> str:
+    if person.role not in _REVIEWERS:
+        return f"The conversation is {state.writer}'s. Reviewers and owners can review it."
+    if event.kind == "ask" or event.field in ("query", "search", "submitted"):
+        return "A reviewer changes answers, relevance and labels, never queries or passages found."
+    if state.state == "writing":
+        return f"The conversation is not submitted: {state.writer} works on it."
+    if state.state != "submitted" and (event.part or event.field not in REVIEW_FIELDS):
+        return f"The conversation is {state.state}. Take the verdict back to change a turn."
+    return ""
+
+
+def _of_value(state: WrittenConversation, event: Event, labels: Collection[str]) -> str:
+    """Return what is wrong with the field, the part or the value of a reviewer's label."""
+    if event.field == "verdict":
+        return _of_choice(event, VERDICTS) or _of_verdict(state, event.value)
+    if event.field == "reason" and not event.part:
+        return _of_text(event)
+    number, _, passage_id = event.part.partition("/")
+    turn = state.turn(number)
+    if turn is None:
+        return f"The conversation has no turn {number!r}."
+    return _of_turn(turn, event, passage_id, {*labels, *turn.labels})
+
+
+def _of_turn(turn: WrittenTurn, event: Event, passage_id: str, labels: Collection[str]) -> str:
+    """Return what is wrong with a reviewer's label of a turn."""
+    if event.field == "relevance":
+        known = passage_id in {one.passage_id for one in turn.passages}
+        no = f"Turn {turn.number} has no passage {passage_id!r}: reviewers add none."
+        return _of_choice(event, MARKS) if known else no
+    if event.field == "decision":
+        is_bare = event.value == "reject" and not turn.decision_reason
+        return _of_choice(event, DECISIONS) or ("State the reason first." if is_bare else "")
+    if event.field in ("answer", "reason"):
+        return _of_text(event)
+    near = did_you_mean(event.field, labels)
+    return "" if event.field in labels else f"There is no label {event.field!r}{near}"
+
+
+def _of_verdict(state: WrittenConversation, verdict: Any) -> str:
+    if verdict == "rejected":
+        return "" if state.verdict_reason else "State the reason first."
+    if verdict is None:
+        return ""
+    left = [str(one.number) for one in state.turns if not one.decision]
+    if left:
+        return f"No decision yet on turn {', '.join(left)}."
+    empty = [o.number for o in state.turns if not o.final_answer and o.decision != "reject"]
+    return f"Turn {empty[0]} has no answer: write one, or reject the turn." if empty else ""
+
+
+def _of_choice(event: Event, allowed: Collection[str]) -> str:
+    if event.value is None or event.value in allowed:
+        return ""
+    return f"The {event.field} must be {' or '.join(allowed)}, found {event.value!r}."
+
+
+def _of_text(event: Event) -> str:
+    is_text = event.value is None or isinstance(event.value, str)
+    return "" if is_text else f"The {event.field} must be a text."
+
+
+def checks(state: WrittenConversation) -> Checks:
+    """Return what a reviewer looks at first: marks, labels and answers that lack or disagree."""
+    found = list(map(_unmarked, state.turns))
+    unmarked = sum(found)
+    bare = [t for t in state.turns if _is_answered(t) and "yes" not in t.relevance.values()]
+    odd = [t for t in state.turns if _refuses(t) and "yes" in t.relevance.values()]
+    empty = [t for t in state.turns if not t.final_answer]
+    return [
+        (not unmarked, f"Every passage has a mark{_turns_with(state, found)}."),
+        (not bare, f"Every answerable turn has a relevant passage{_named(bare)}."),
+        (not odd, f"No unanswerable turn has a relevant passage{_named(odd)}."),
+        (not empty, f"Every turn has an answer{_named(empty)}."),
+    ]
+
+
+def _unmarked(turn: WrittenTurn) -> int:
+    return sum(one.passage_id not in turn.relevance for one in turn.passages)
+
+
+def _turns_with(state: WrittenConversation, counts: list[int]) -> str:
+    return _named([turn for turn, count in zip(state.turns, counts, strict=True) if count])
+
+
+def _named(turns: list[WrittenTurn]) -> str:
+    numbers = ", ".join(str(one.number) for one in turns)
+    return f": not so in turn {numbers}" if numbers else ""
+
+
+def _is_answered(turn: WrittenTurn) -> bool:
+    return turn.labels.get("answerability") in ("answerable", "partial")
+
+
+def _refuses(turn: WrittenTurn) -> bool:
+    return turn.labels.get("answerability") == "unanswerable"
+
+
+def last_event(database: Database, item_id: str, person: str) -> str:
+    """Return the client id of the last label of a person on an item, which an undo would take."""
+    undone = database.undone(item_id)
+    mine = database.events(item_id=item_id, person=person, kinds=("label",))
+    ids = [one.event.client_id for one in mine if one.event.client_id not in undone]
+    return ids[-1] if ids else ""
