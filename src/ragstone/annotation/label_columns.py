@@ -127,7 +127,8 @@ class LabelColumns:
         places = list(columns.places)
         cells = sorted(range(len(places)), key=lambda cell: order[places[cell][0]])
         queries = self.clusters(columns)
-        return RatedValues([items[cell] for cell in cells], [queries[cell] for cell in cells])
+        rows = [dict(sorted(items[cell].items())) for cell in cells]
+        return RatedValues(rows, [queries[cell] for cell in cells])
 
     def clusters(self, columns: QuestionColumns) -> Sequence[Hashable]:
         """Return the query of each cell."""
