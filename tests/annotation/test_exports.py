@@ -44,8 +44,7 @@ def test_qrels_have_the_grade_that_counts(tmp_path: Path) -> None:
 
     made, database = project(tmp_path / "s", "support", *PAIRS)
     values = ("yes", "partly", "cannot tell")
-    labels = [(f"q1 p{n}", "support", "", one) for n, one in enumerate(values, 1)]
-    give(database, "ann", *labels)
+    give(database, "ann", *((f"q1 p{n}", "support", "", v) for n, v in enumerate(values, 1)))
     (path,) = write_export(Export(made, database, tmp_path / "words.tsv"), "qrels")
     assert read_qrels(path) == {"q1": {"p1": 2, "p2": 1}}
 
