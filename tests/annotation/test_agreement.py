@@ -14,8 +14,8 @@ from statsmodels.stats.inter_rater import cohens_kappa, to_table
 from tests.fakes.labelled_project import made_site, plain_items
 
 from ragstone.annotation.agreement import PeopleAgreement, agreements, item_agreement
-from ragstone.annotation.export import rating_lines
 from ragstone.annotation.label_columns import label_columns
+from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.site import Site
 from ragstone.cli.data import command
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from ragstone.annotation.events import Event
-from ragstone.annotation.exports import WRITERS
+from ragstone.annotation.export_forms import WRITERS
 from ragstone.annotation.import_labels import ImportCounts
 from ragstone.annotation.project import Settings
 from ragstone.annotation.schemes import Option, Question, Scheme

@@ -13,12 +13,12 @@ from aiohttp import web
 
 from ragstone.annotation.blind import hidden_labels, named_event
 from ragstone.annotation.events import Event, read_events
-from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
 from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
 from ragstone.annotation.posted import events_answer
+from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.review import refusal
 from ragstone.annotation.sessions import (
     Caller,

@@ -20,8 +20,8 @@ from typing import Any, BinaryIO, Final
 import orjson
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import derive_again, every_row, insert_rows
-from ragstone.annotation.engines import Connections
 from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, SESSIONS, VERSION
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file

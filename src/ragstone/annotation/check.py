@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import Derived, derive_again, every_row
-from ragstone.annotation.engines import Connections
 from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import orjson
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import Connections, database_address
 from ragstone.annotation.derived import SKIPPED
-from ragstone.annotation.engines import Connections, database_address
 from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 from ragstone.annotation.keeping import Posted, Receipt, keep
 from ragstone.annotation.migrations import prepare

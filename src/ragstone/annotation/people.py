@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 
-from ragstone.annotation.engines import Connections
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.recent import Recent
 from ragstone.annotation.tables import LABELS, PEOPLE, SESSIONS
 from ragstone.core.times import utc_text

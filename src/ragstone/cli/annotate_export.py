@@ -13,8 +13,8 @@ from ragstone.cli.options import FILE, json_option, print_result
 from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from ragstone.annotation.export import Further
     from ragstone.annotation.project import Project
+    from ragstone.annotation.rating_export import Further
     from ragstone.data.dataset import Dataset
 
 FORMS: Final = ("ratings", "inspector", "qrels", "dataset", "mtrag")
@@ -62,8 +62,8 @@ def export_command(
       ragstone annotate export my-labels -o qrels.tsv --as qrels
       ragstone annotate export my-labels -o shared.jsonl --no-names --include suggestions
     """
-    from ragstone.annotation.export import ExportChoice
-    from ragstone.annotation.exports import Export, digest_of, write_export
+    from ragstone.annotation.export_forms import Export, digest_of, write_export
+    from ragstone.annotation.rating_export import ExportChoice
 
     choice = ExportChoice(names=not no_names, include=_further(include))
     project = open_project(folder)

@@ -7,9 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ragstone.annotation.asking import ask, may_take_back, shown_reason, submit, take_back, why_not
 from ragstone.annotation.assignment import next_items
 from ragstone.annotation.conversation import WrittenConversation, WrittenTurn, conversation
+from ragstone.annotation.conversation_calls import (
+    ask,
+    may_take_back,
+    shown_reason,
+    submit,
+    take_back,
+    why_not,
+)
 from ragstone.annotation.edit_score import changed_words, edit_score
 from ragstone.annotation.goals import UNANSWERABLE, goal_stands, problems, turn_lacks
 from ragstone.annotation.people import Person

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.annotation.asked import asked_questions
 from ragstone.annotation.blind import Blind
 from ragstone.annotation.disagreements import (
     ADJUDICATED,
@@ -16,6 +15,7 @@ from ragstone.annotation.disagreements import (
     comparable,
     disagreements,
 )
+from ragstone.annotation.item_questions import asked_questions
 from ragstone.annotation.schemes import KEYS
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web import limits

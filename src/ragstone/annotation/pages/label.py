@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ragstone.annotation.asked import AskedQuestion, asked_questions
 from ragstone.annotation.assignment import items_left, next_items, standing
 from ragstone.annotation.blind import Blind
+from ragstone.annotation.item_questions import AskedQuestion, asked_questions
 from ragstone.annotation.items import base_id
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web.errors import PageError, StateText

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_export import PASSAGE, QUERY, A, B, give, project
+from tests.annotation.test_rating_export import PASSAGE, QUERY, A, B, give, project
 
-from ragstone.annotation.exports import Export, digest_of, write_export
+from ragstone.annotation.export_forms import Export, digest_of, write_export
 from ragstone.annotation.items import AnnotationItem
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.rated_layouts import read_rated
