@@ -16,6 +16,7 @@ from ragstone.annotation.keeping import Posted, Receipt, keep
 from ragstone.annotation.migrations import prepare
 from ragstone.annotation.people import ROLES, PeopleTable, Person, PersonRole
 from ragstone.annotation.tables import EVENTS, LABELS, given_label, kept_event
+from ragstone.data.readers.ratings import Inclusion
 
 if TYPE_CHECKING:
     from ragstone.annotation.project import Project
@@ -100,17 +101,41 @@ class Database(PeopleTable):
         return [one.kept for one in receipts if one.kept is not None]
 
     def events(
-        self, *, item_id: str = "", person: str = "", after: int = 0, kinds: Sequence[str] = ()
+        self,
+        *,
+        item_id: str = "",
+        person: str = "",
+        after: int = 0,
+        kinds: Sequence[str] = (),
+        counted: bool = False,
     ) -> Iterator[KeptEvent]:
-        """Yield kept events in the order of the server, including those that were undone."""
+        """Yield kept events in the order of the server; `counted`: without those that were undone.
+
+        The other arguments choose by item, person, sequence number and kind.
+        """
         wanted = sa.select(EVENTS).where(EVENTS.c.sequence > after).order_by(EVENTS.c.sequence)
         for column, value in ((EVENTS.c.item_id, item_id), (EVENTS.c.person, person)):
             if value:
                 wanted = wanted.where(column == value)
         if kinds:
             wanted = wanted.where(EVENTS.c.kind.in_(kinds))
+        if counted:
+            wanted = wanted.where(~EVENTS.c.undone)
         for row in self._rows(wanted):
             yield kept_event(row)
+
+    def event(self, client_id: str) -> KeptEvent | None:
+        """Return an event by its client id, or None."""
+        row = self._row(sa.select(EVENTS).where(EVENTS.c.client_id == client_id))
+        return None if row is None else kept_event(row)
+
+    def draws(self) -> dict[str, Inclusion]:
+        """Return item id -> how an active server drew the item, of the items that it drew."""
+        values = {one.event.item_id: one.event.value for one in self.events(kinds=("draw",))}
+        return {
+            item_id: Inclusion(value["inclusion_probability"], value["round"])
+            for item_id, value in values.items()
+        }
 
     def undone(self, item_id: str) -> set[str]:
         """Return the client ids of the events of an item that were undone."""

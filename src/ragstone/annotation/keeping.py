@@ -47,18 +47,6 @@ class Receipt:
     """Why it was refused."""
 
 
-def receipts_document(receipts: Sequence[Receipt]) -> dict[str, Any]:
-    """Return receipts as plain data: `confirmed`, and `refused` with reasons."""
-    confirmed, refused = list[dict[str, Any]](), list[dict[str, Any]]()
-    for one in receipts:
-        if one.kept is None:
-            refused.append({"client_id": one.client_id, "reason": one.reason})
-            continue
-        marks = {name: True for name in ("known", "differs") if getattr(one, name)}
-        confirmed.append({"client_id": one.client_id, "sequence": one.kept.sequence} | marks)
-    return {"confirmed": confirmed} | ({"refused": refused} if refused else {})
-
-
 def keep(
     connection: sa.Connection, posts: Sequence[Posted], item_ids: Container[str] | None = None
 ) -> list[list[Receipt]]:

@@ -93,14 +93,14 @@ def refusal(
 
 def _is_known(database: Database, event: Event) -> bool:
     """Return whether an event is a second copy, which is confirmed as the first one."""
-    kept = database.events(item_id=event.item_id)
-    return any(one.event.client_id == event.client_id for one in kept)
+    return database.event(event.client_id) is not None
 
 
 def _undone(database: Database, person: Person, undo: Event) -> Event | None:
     """Return the event that an undo is about."""
-    mine = database.events(item_id=undo.item_id, person=person.name)
-    return next((one.event for one in mine if one.event.client_id == undo.value), None)
+    kept = database.event(str(undo.value))
+    mine = kept is not None and (kept.person, kept.event.item_id) == (person.name, undo.item_id)
+    return kept.event if kept is not None and mine else None
 
 
 def _of_writer(state: WrittenConversation, event: Event) -> str:
@@ -215,7 +215,5 @@ def _refuses(turn: WrittenTurn) -> bool:
 
 def last_event(database: Database, item_id: str, person: str) -> str:
     """Return the client id of the last label of a person on an item, which an undo would take."""
-    undone = database.undone(item_id)
-    mine = database.events(item_id=item_id, person=person, kinds=("label",))
-    ids = [one.event.client_id for one in mine if one.event.client_id not in undone]
-    return ids[-1] if ids else ""
+    mine = database.events(item_id=item_id, person=person, kinds=("label",), counted=True)
+    return next((one.event.client_id for one in reversed(list(mine))), "")
