@@ -104,13 +104,12 @@ class Database(PeopleTable):
         self, *, item_id: str = "", person: str = "", after: int = 0, kinds: Sequence[str] = ()
     ) -> Iterator[KeptEvent]:
         """Yield kept events in the order of the server, including those that were undone."""
-        wanted = sa.select(EVENTS).where(EVENTS.c.sequence > after).order_by(EVENTS.c.sequence)
-        for column, value in ((EVENTS.c.item_id, item_id), (EVENTS.c.person, person)):
-            if value:
-                wanted = wanted.where(column == value)
-        if kinds:
-            wanted = wanted.where(EVENTS.c.kind.in_(kinds))
-        for row in self._rows(wanted):
+        values: dict[str, Any] = {"after": after}
+        values |= {
+            name: value for name, value in (("item_id", item_id), ("person", person)) if value
+        }
+        values |= {"kinds": list(kinds)} if kinds else {}
+        for row in self._rows(_events_of(*values), values):
             yield kept_event(row)
 
     def undone(self, item_id: str) -> set[str]:
@@ -148,8 +147,22 @@ class Database(PeopleTable):
 
 
 @cache
+def _events_of(*names: str) -> sa.Select[Any]:
+    """Return the query for the events with some values: to build it takes as long as to run it."""
+    columns = EVENTS.c
+    conditions = {
+        "after": columns.sequence > sa.bindparam("after"),
+        "item_id": columns.item_id == sa.bindparam("item_id"),
+        "person": columns.person == sa.bindparam("person"),
+        "kinds": columns.kind.in_(sa.bindparam("kinds", expanding=True)),
+    }
+    found = (conditions[name] for name in names)
+    return sa.select(EVENTS).where(*found).order_by(columns.sequence)
+
+
+@cache
 def _labels_of(*names: str) -> sa.Select[Any]:
-    """Return the query for the labels with some values: to build it takes as long as to run it."""
+    """Return the query for the labels with some values; see `_events_of`."""
     columns = LABELS.c
     order = (columns.item_id, columns.person, columns.field, columns.part)
     return (
