@@ -242,14 +242,19 @@ class _Server:
 
     async def _reader(self, request: web.Request) -> Caller:
         """Return who asks for a page."""
-        found: Caller = await self._in_thread(lambda: reader(self.site, self._session(request)))
+        session = self._session(request)
+        if self.site.database.knows_session(session):
+            return reader(self.site, session)
+        found: Caller = await self._in_thread(lambda: reader(self.site, session))
         return found
 
     async def _signed_in(self, request: web.Request) -> Caller:
         """Return who changes something, for which a session is needed."""
-        found: Caller | None = await self._in_thread(
-            lambda: caller(self.site, self._session(request))
-        )
+        session, found = self._session(request), None
+        if self.site.database.knows_session(session):
+            found = caller(self.site, session)
+        else:
+            found = await self._in_thread(lambda: caller(self.site, session))
         if found is None:
             then = "Open the address that the server printed, or sign in."
             raise SignInError("There is no session.", then)

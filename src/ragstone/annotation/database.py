@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
@@ -113,15 +114,10 @@ class Database(PeopleTable):
 
         The other arguments choose by item, person, sequence number and kind.
         """
-        wanted = sa.select(EVENTS).where(EVENTS.c.sequence > after).order_by(EVENTS.c.sequence)
-        for column, value in ((EVENTS.c.item_id, item_id), (EVENTS.c.person, person)):
-            if value:
-                wanted = wanted.where(column == value)
-        if kinds:
-            wanted = wanted.where(EVENTS.c.kind.in_(kinds))
-        if counted:
-            wanted = wanted.where(~EVENTS.c.undone)
-        for row in self._rows(wanted):
+        given = {"item_id": item_id, "person": person, "after": after, "kinds": list(kinds)}
+        values: dict[str, Any] = {name: value for name, value in given.items() if value}
+        values |= {"undone": False} if counted else {}
+        for row in self._rows(_events_of(*values), values):
             yield kept_event(row)
 
     def event(self, client_id: str) -> KeptEvent | None:
@@ -160,18 +156,39 @@ class Database(PeopleTable):
         self, *, item_id: str = "", person: str = "", field: str = ""
     ) -> Iterator[GivenLabel]:
         """Yield the labels that count now, by item, person, field and part."""
-        columns = LABELS.c
-        order = (columns.item_id, columns.person, columns.field, columns.part)
-        wanted = sa.select(LABELS).order_by(*order)
-        for column, value in (
-            (columns.item_id, item_id), (columns.person, person), (columns.field, field)
-        ):  # fmt: skip
-            if value:
-                wanted = wanted.where(column == value)
-        for row in self._rows(wanted):
+        given = {"item_id": item_id, "person": person, "field": field}
+        values = {name: value for name, value in given.items() if value}
+        for row in self._rows(_labels_of(*values), values):
             yield given_label(row)
 
     def count(self) -> int:
         """Return the number of kept events."""
         with self.connections.reading() as connection:
             return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
+
+
+@cache
+def _events_of(*names: str) -> sa.Select[Any]:
+    """Return the query for the events with some values: to build it takes as long as to run it."""
+    columns = EVENTS.c
+    conditions = {
+        "after": columns.sequence > sa.bindparam("after"),
+        "item_id": columns.item_id == sa.bindparam("item_id"),
+        "person": columns.person == sa.bindparam("person"),
+        "undone": columns.undone == sa.bindparam("undone"),
+        "kinds": columns.kind.in_(sa.bindparam("kinds", expanding=True)),
+    }
+    found = (conditions[name] for name in names)
+    return sa.select(EVENTS).where(*found).order_by(columns.sequence)
+
+
+@cache
+def _labels_of(*names: str) -> sa.Select[Any]:
+    """Return the query for the labels with some values; see `_events_of`."""
+    columns = LABELS.c
+    order = (columns.item_id, columns.person, columns.field, columns.part)
+    return (
+        sa.select(LABELS)
+        .where(*(columns[name] == sa.bindparam(name) for name in names))
+        .order_by(*order)
+    )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _WIDEST: Final = 100
 """Characters of a line of the terminal: longer ones are hard to read."""
 _SWITCH_SECONDS: Final = 0.0005
-"""A tenth of Python's own value: with 200 people, the median click takes less than half as long."""
+"""A tenth of Python's own value: on a busy machine a click of 200 people took half as long."""
 
 
 @click.group("annotate", cls=DefaultGroup, default="serve")
