@@ -16,7 +16,7 @@ from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 from ragstone.annotation.keeping import Posted, Receipt, keep
 from ragstone.annotation.migrations import prepare
 from ragstone.annotation.people import ROLES, PeopleTable, Person, PersonRole
-from ragstone.annotation.tables import EVENTS, LABELS, given_label, kept_event
+from ragstone.annotation.tables import EVENTS, LABELS, count_rows, given_label, kept_event
 from ragstone.data.readers.ratings import Inclusion
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Database(PeopleTable):
     def count(self) -> int:
         """Return the number of kept events."""
         with self.connections.reading() as connection:
-            return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
+            return count_rows(connection, EVENTS)
 
 
 @cache

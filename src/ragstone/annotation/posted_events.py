@@ -110,7 +110,7 @@ def events_answer(
     asked = [base_id(one) for one in items] if any(one.reason for one in receipts) else []
     gone = database.withdrawn(asked) if asked else {}
     return {
-        **_receipts(receipts),
+        **receipts_document(receipts),
         "current": {item_id: _labels(database, item_id, person) for item_id in items},
         "withdrawn": {one: gone[base_id(one)] for one in items if base_id(one) in gone},
     }
@@ -123,7 +123,7 @@ def _labels(database: Database, item_id: str, person: str) -> list[dict[str, Any
     ]
 
 
-def _receipts(receipts: Sequence[Receipt]) -> dict[str, Any]:
+def receipts_document(receipts: Sequence[Receipt]) -> dict[str, Any]:
     """Return receipts as plain data: `confirmed`, and `refused` with reasons."""
     confirmed, refused = list[dict[str, Any]](), list[dict[str, Any]]()
     for one in receipts:

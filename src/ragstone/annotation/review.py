@@ -21,6 +21,7 @@ from ragstone.annotation.conversation import (
 )
 from ragstone.annotation.database import Database, Person
 from ragstone.annotation.events import Event, GivenLabel
+from ragstone.annotation.goals import UNANSWERABLE
 from ragstone.errors import did_you_mean
 
 DECISIONS: Final = ("accept", "repair", "reject")
@@ -179,25 +180,16 @@ def _of_text(event: Event) -> str:
 
 def checks(state: WrittenConversation) -> Checks:
     """Return what a reviewer looks at first: marks, labels and answers that lack or disagree."""
-    found = list(map(_unmarked, state.turns))
-    unmarked = sum(found)
-    bare = [t for t in state.turns if _is_answered(t) and "yes" not in t.relevance.values()]
-    odd = [t for t in state.turns if _refuses(t) and "yes" in t.relevance.values()]
+    unmarked = [t for t in state.turns if t.unmarked]
+    bare = [t for t in state.turns if _is_answerable(t) and not t.relevant]
+    odd = [t for t in state.turns if t.labels.get("answerability") == UNANSWERABLE and t.relevant]
     empty = [t for t in state.turns if not t.final_answer]
     return [
-        (not unmarked, f"Every passage has a mark{_turns_with(state, found)}."),
+        (not unmarked, f"Every passage has a mark{_named(unmarked)}."),
         (not bare, f"Every answerable turn has a relevant passage{_named(bare)}."),
         (not odd, f"No unanswerable turn has a relevant passage{_named(odd)}."),
         (not empty, f"Every turn has an answer{_named(empty)}."),
     ]
-
-
-def _unmarked(turn: WrittenTurn) -> int:
-    return sum(one.passage_id not in turn.relevance for one in turn.passages)
-
-
-def _turns_with(state: WrittenConversation, counts: list[int]) -> str:
-    return _named([turn for turn, count in zip(state.turns, counts, strict=True) if count])
 
 
 def _named(turns: list[WrittenTurn]) -> str:
@@ -205,12 +197,8 @@ def _named(turns: list[WrittenTurn]) -> str:
     return f": not so in turn {numbers}" if numbers else ""
 
 
-def _is_answered(turn: WrittenTurn) -> bool:
+def _is_answerable(turn: WrittenTurn) -> bool:
     return turn.labels.get("answerability") in ("answerable", "partial")
-
-
-def _refuses(turn: WrittenTurn) -> bool:
-    return turn.labels.get("answerability") == "unanswerable"
 
 
 def last_event(database: Database, item_id: str, person: str) -> str:

@@ -124,7 +124,6 @@ def _versions(site: Site, state: WrittenConversation) -> Counter[str]:
 def _turn(site: Site, person: Person, turn: WrittenTurn, versions: int) -> dict[str, Any]:
     final = turn.final_answer
     running = site.agent is not None and site.agent.running(turn.ask_id)
-    marks = turn.relevance
     return {
         "number": turn.number,
         "query": turn.query,
@@ -135,11 +134,11 @@ def _turn(site: Site, person: Person, turn: WrittenTurn, versions: int) -> dict[
         "running": running,
         "search": turn.search,
         "passages": [
-            {**asdict(one), "mark": marks.get(one.passage_id, "")} for one in turn.passages
+            {**asdict(one), "mark": turn.relevance.get(one.passage_id, "")} for one in turn.passages
         ],
         "seen": turn.seen,
-        "unmarked": sum(one.passage_id not in marks for one in turn.passages),
-        "relevant": sum(mark == "yes" for mark in marks.values()),
+        "unmarked": turn.unmarked,
+        "relevant": len(turn.relevant),
         "labels": dict(turn.labels),
         "edit_score": None if final is None else edit_score(turn.answer or "", final),
         "parts": changed_words(turn.answer or "", final or ""),
