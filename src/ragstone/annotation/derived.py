@@ -50,6 +50,14 @@ class Derived:
     _persons: dict[str, tuple[str, Place | None]] = field(default_factory=dict)
     """Client id -> person and place."""
 
+    @classmethod
+    def of(cls, connection: sa.Connection) -> Derived:
+        """Return what follows from the events of a database."""
+        made = cls()
+        for row in every_row(connection, EVENTS):
+            made.add(row)
+        return made
+
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the next event, as a row of the table."""
         place = place_of(row)
@@ -100,9 +108,7 @@ def insert_rows(
 
 def derive_again(connection: sa.Connection) -> None:
     """Replace everything that is derived by what follows from the events."""
-    found = Derived()
-    for row in every_row(connection, EVENTS):
-        found.add(row)
+    found = Derived.of(connection)
     connection.execute(sa.update(EVENTS).where(EVENTS.c.undone).values(undone=False))
     left = iter(sorted(found.undone))
     while some := list(islice(left, _ROWS)):
