@@ -6,8 +6,7 @@ from typing import Any
 
 from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
-from ragstone.annotation.keeping import Posted, Receipt
-from ragstone.annotation.posted_events import receipts_document
+from ragstone.annotation.keeping import Posted, Receipt, receipts_document
 
 ITEMS = {"q1", "q2"}
 

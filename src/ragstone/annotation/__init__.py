@@ -4,7 +4,7 @@
 - Database: `keeping` keeps `events` for ever; labels are `derived` from them. `database` reads
   both through `connections` and `tables`; `migrations`, `backup` and `check` treat it as a whole.
 - Server: `app` serves the `pages` of a `site`; `sessions` and `people` decide who may do what;
-  `posted_events` keeps what browsers send; `failures` explains errors.
+  `writer` and `posted` keep and answer events; `failures` explains errors.
 - Work: `work` counts who finished what, `assignment` chooses the next items, `active` draws them.
 - Questions: `item_questions` lists what a person is asked, `blind` hides systems, `done` checks.
 - Conversations: `conversation` is the state, `conversation_calls` has requests, `agents` answer;

@@ -17,7 +17,7 @@ from ragstone.annotation.failures import failure
 from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted_events import EventWriter, events_answer
+from ragstone.annotation.posted import events_answer
 from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.review import refusal
 from ragstone.annotation.sessions import (
@@ -32,6 +32,7 @@ from ragstone.annotation.sessions import (
     set_cookie,
 )
 from ragstone.annotation.site import Document, PageAct, Site, SiteCall, SitePage, Visit
+from ragstone.annotation.writer import EventWriter
 from ragstone.data.readers.rows import FieldError
 from ragstone.web import limits
 from ragstone.web.answers import Handler, asset_response, guarded, json_bytes, json_response

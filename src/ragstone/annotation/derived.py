@@ -14,22 +14,22 @@ from typing import Any, Final, TypeAlias
 import orjson
 import sqlalchemy as sa
 
+from ragstone.annotation.events import Event
 from ragstone.annotation.tables import EVENTS, LABELS
 
 SKIPPED: Final = "skipped"
 """The field of the label that a skip leaves; its value is the reason."""
-_CHANGES_A_LABEL: Final = ("label", "skip")
+CHANGES_A_LABEL: Final = ("label", "skip")
 Place: TypeAlias = tuple[str, str, str, str]
 """Item, person, field and part of a label."""
 _ROWS: Final = 1000
 
 
-def place_of(row: Mapping[str, Any]) -> Place | None:
-    """Return the place of the label that the row of an event gives or removes, or None."""
-    if row["kind"] not in _CHANGES_A_LABEL:
-        return None
-    name, part = (SKIPPED, "") if row["kind"] == "skip" else (row["field"], row["part"])
-    return row["item_id"], row["person"], name, part
+def place_of(event: Event, person: str) -> Place:
+    """Return the place of the label that an event gives or removes."""
+    if event.kind == "skip":
+        return event.item_id, person, SKIPPED, ""
+    return event.item_id, person, event.field, event.part
 
 
 def label_row(place: Place, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,12 +60,16 @@ class Derived:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the next event, as a row of the table."""
-        place = place_of(row)
-        if place is not None:
+        client_id, person = row["client_id"], row["person"]
+        place = None
+        if row["kind"] in CHANGES_A_LABEL:
+            is_skip = row["kind"] == "skip"
+            name, part = (SKIPPED, "") if is_skip else (row["field"], row["part"])
+            place = (row["item_id"], person, name, part)
             self._given.setdefault(place, []).append(row)
         elif row["kind"] == "undo":
-            self._undo(row["person"], row["value"])
-        self._persons[row["client_id"]] = (row["person"], place)
+            self._undo(person, row["value"])
+        self._persons[client_id] = (person, place)
 
     def _undo(self, person: str, value: str) -> None:
         named = str(orjson.loads(value))

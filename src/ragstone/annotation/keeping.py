@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from ragstone.annotation.derived import Place, label_now, label_row, place_of
+from ragstone.annotation.derived import CHANGES_A_LABEL, Place, label_now, label_row, place_of
 from ragstone.annotation.events import Event, KeptEvent
 from ragstone.annotation.items import base_id
 from ragstone.annotation.tables import EVENTS, LABELS, event_row, kept_event
@@ -45,6 +45,18 @@ class Receipt:
     """Whether the first copy is of another person or has other content; it counts."""
     reason: str = ""
     """Why it was refused."""
+
+
+def receipts_document(receipts: Sequence[Receipt]) -> dict[str, Any]:
+    """Return receipts as plain data: `confirmed`, and `refused` with reasons."""
+    confirmed, refused = list[dict[str, Any]](), list[dict[str, Any]]()
+    for one in receipts:
+        if one.kept is None:
+            refused.append({"client_id": one.client_id, "reason": one.reason})
+            continue
+        marks = {name: True for name in ("known", "differs") if getattr(one, name)}
+        confirmed.append({"client_id": one.client_id, "sequence": one.kept.sequence} | marks)
+    return {"confirmed": confirmed} | ({"refused": refused} if refused else {})
 
 
 def keep(
@@ -128,7 +140,8 @@ class _Batch:
         """Note an event and what follows from it."""
         row, event = event_row(kept), kept.event
         self.rows.append(row)
-        if (place := place_of(row)) is not None:
+        if event.kind in CHANGES_A_LABEL:
+            place = place_of(event, kept.person)
             self.labels[place] = None if event.value is None else label_row(place, row)
         elif event.kind == "withdraw":
             self.withdrawn.add(event.item_id)
@@ -139,16 +152,17 @@ class _Batch:
     def _undo(self, undo: KeptEvent) -> None:
         """Let an earlier event of the same person no longer count."""
         mine = (EVENTS.c.client_id == str(undo.event.value), EVENTS.c.person == undo.person)
-        found = self.connection.execute(sa.select(EVENTS).where(*mine)).mappings()
-        row = dict(found.one_or_none() or {})
-        if not row or row["undone"] or row["sequence"] >= undo.sequence:
+        row = self.connection.execute(sa.select(EVENTS).where(*mine)).one_or_none()
+        if row is None or row.undone or row.sequence >= undo.sequence:
             return
         self.connection.execute(sa.update(EVENTS).where(*mine).values(undone=True))
-        if (place := place_of(row)) is not None:
+        event = kept_event(row).event
+        if event.kind in CHANGES_A_LABEL:
+            place = place_of(event, undo.person)
             self.labels[place] = label_now(self.connection, place)
-        elif row["kind"] == "withdraw":
-            self.withdrawn -= {row["item_id"]}
-            self.withdrawn |= _withdrawn(self.connection, [row["item_id"]])
+        elif event.kind == "withdraw":
+            self.withdrawn -= {event.item_id}
+            self.withdrawn |= _withdrawn(self.connection, [event.item_id])
 
 
 def _withdrawn(connection: sa.Connection, item_ids: Sequence[str]) -> set[str]:

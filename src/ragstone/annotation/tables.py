@@ -13,11 +13,13 @@ from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 VERSION: Final = 1
 """The version of the tables; `ragstone.annotation.migrations` has the steps to it."""
 METADATA: Final = sa.MetaData()
+_TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+"""Compared byte by byte, as in SQLite: labels come in one order, whatever the server's language."""
 
 
 def _texts(*names: str, key: bool = False) -> list[sa.Column[str]]:
     """Return columns of texts, all of them in the primary key or none."""
-    return [sa.Column(name, sa.Text, primary_key=key, nullable=False) for name in names]
+    return [sa.Column(name, _TEXT, primary_key=key, nullable=False) for name in names]
 
 
 META: Final = sa.Table("meta", METADATA, *_texts("name", key=True), *_texts("value"))
@@ -26,7 +28,7 @@ EVENTS: Final = sa.Table(
     "event",
     METADATA,
     sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("client_id", sa.Text, nullable=False, unique=True),
+    sa.Column("client_id", _TEXT, nullable=False, unique=True),
     *_texts("person", "received", "kind", "item_id", "field", "part", "value", "shown"),
     sa.Column("seconds", sa.Float),
     *_texts("client_time"),
@@ -51,7 +53,7 @@ PEOPLE: Final = sa.Table(
     METADATA,
     *_texts("name", key=True),
     *_texts("role"),
-    sa.Column("token_hash", sa.Text, nullable=False, unique=True),
+    sa.Column("token_hash", _TEXT, nullable=False, unique=True),
     *_texts("added"),
 )
 SESSIONS: Final = sa.Table(

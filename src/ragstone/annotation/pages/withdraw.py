@@ -38,7 +38,9 @@ def _withdrawal(item_id: str, reason: str) -> Event:
 
 def _undo(site: Site, person: Person, item_id: str) -> Event:
     """Return the event that takes an item back."""
-    kept = next(site.database.events(item_id=item_id, kinds=("withdraw",), counted=True), None)
+    undone = site.database.undone(item_id)
+    events = site.database.events(item_id=item_id, kinds=("withdraw",))
+    kept = next((one for one in events if one.event.client_id not in undone), None)
     if kept is None:
         raise PageError(409, StateText(f"The item {item_id!r} is not withdrawn."))
     if kept.person != person.name:

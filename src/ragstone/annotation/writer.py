@@ -1,4 +1,4 @@
-"""Posted events: requests that wait are kept in one transaction, and each gets its answer.
+"""The writer of events: requests that wait are kept together, in one transaction.
 
 One transaction is written at a time. While it is written, further requests wait, and the next
 transaction has them all: one sync of the disk is enough for many people.
@@ -10,11 +10,10 @@ import asyncio
 from collections import deque
 from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ragstone.annotation.database import Database, Person
 from ragstone.annotation.events import Event
-from ragstone.annotation.items import base_id
 from ragstone.annotation.keeping import Posted, Receipt
 from ragstone.errors import StoreUnavailable
 from ragstone.web import limits
@@ -93,43 +92,3 @@ def _fail(group: Sequence[_Waiting], error: Exception) -> None:
     for _, future in group:
         if not future.done():
             future.set_exception(error)
-
-
-def events_answer(
-    database: Database, person: str, events: Sequence[Event], receipts: Sequence[Receipt]
-) -> dict[str, Any]:
-    """Return the answer to the events of a request, as plain data.
-
-    `confirmed` has `client_id` and `sequence` of what is kept, `refused` has `client_id` and
-    `reason` of what never can be: a browser forgets both. For the items of the request, `current`
-    has the labels of the person that count now, perhaps from another tab, and `withdrawn` the
-    reasons of those that the owner took out of the project.
-    """
-    items = list(dict.fromkeys(one.item_id for one in events))
-    # An event for a withdrawn item is refused.
-    asked = [base_id(one) for one in items] if any(one.reason for one in receipts) else []
-    gone = database.withdrawn(asked) if asked else {}
-    return {
-        **receipts_document(receipts),
-        "current": {item_id: _labels(database, item_id, person) for item_id in items},
-        "withdrawn": {one: gone[base_id(one)] for one in items if base_id(one) in gone},
-    }
-
-
-def _labels(database: Database, item_id: str, person: str) -> list[dict[str, Any]]:
-    return [
-        {"field": one.field, "part": one.part, "value": one.value, "sequence": one.sequence}
-        for one in database.labels(item_id=item_id, person=person)
-    ]
-
-
-def receipts_document(receipts: Sequence[Receipt]) -> dict[str, Any]:
-    """Return receipts as plain data: `confirmed`, and `refused` with reasons."""
-    confirmed, refused = list[dict[str, Any]](), list[dict[str, Any]]()
-    for one in receipts:
-        if one.kept is None:
-            refused.append({"client_id": one.client_id, "reason": one.reason})
-            continue
-        marks = {name: True for name in ("known", "differs") if getattr(one, name)}
-        confirmed.append({"client_id": one.client_id, "sequence": one.kept.sequence} | marks)
-    return {"confirmed": confirmed} | ({"refused": refused} if refused else {})

@@ -1,0 +1,64 @@
+"""The answer to posted events: items withdrawn while they are open, and labels of other tabs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from tests.annotation.served_site import asked, browser, label, made_site, sign_in
+
+
+def test_an_item_withdrawn_while_it_is_open(tmp_path: Path) -> None:
+    """Later labels are refused with the reason; what was kept before is confirmed again."""
+    site = made_site(tmp_path, is_open=False)
+    ann = site.database.add_person("ann", "annotator")
+    lee, kim = (site.database.add_person(name, "owner") for name in ("lee", "kim"))
+
+    async def post(client: Any, path: str, body: Any, status: int = 200) -> Any:
+        async with client.post(path, json=body) as reply:
+            assert reply.status == status, await reply.text()
+            return await reply.json()
+
+    async def ask() -> None:
+        async with asked(site) as (address, client), browser() as owner, browser() as other:
+            events, withdraw = f"{address}events", f"{address}withdraw"
+            for one, token in ((client, ann), (owner, lee), (other, kim)):
+                await sign_in(one, address, token)
+            await post(client, events, label("1"))
+            done = await post(owner, withdraw, {"item_id": "q1", "reason": "It is q2 again."})
+            assert done == {"item_id": "q1", "withdrawn": "It is q2 again."}
+            both = await post(
+                client, events, [label("1"), label("2", "no"), label("3", item_id="q2")]
+            )
+            assert [one["client_id"] for one in both["confirmed"]] == ["1", "3"]
+            assert [one["client_id"] for one in both["refused"]] == ["2"]
+            assert both["withdrawn"] == {"q1": "It is q2 again."}
+            # A person who gets the item a second time.
+            again = await post(client, events, label("6", item_id="q1#again"))
+            assert again["refused"][0]["client_id"] == "6"
+            assert list(again["withdrawn"]) == ["q1#again"]
+            twice = await post(client, events, label("7", item_id="q2#again"))
+            assert twice["confirmed"][0]["client_id"] == "7"
+            mine = {"client_id": "4", "kind": "withdraw", "item_id": "q2", "value": "no"}
+            assert (await post(client, events, mine))["refused"][0]["client_id"] == "4"
+
+            undo = {"item_id": "q1", "reason": None}
+            refused = await post(other, withdraw, undo, 409)
+            assert refused["error"] == "lee withdrew the item and may undo it."
+            assert (await post(owner, withdraw, undo))["withdrawn"] is None
+            await post(owner, withdraw, undo, 409)
+            last = await post(client, events, label("5", "no"))
+            assert (last["withdrawn"], last["current"]["q1"][0]["value"]) == ({}, "no")
+            for wrong, status in (
+                ({"item_id": "q9", "reason": "x"}, 404),
+                ({"item_id": ["q1"], "reason": "x"}, 400),
+                ({"item_id": "q1"}, 400),
+                ({"item_id": "q1", "reason": ""}, 400),
+                ({"item_id": "q1", "reason": 1}, 400),
+                ({"item_id": "q1", "reason": 501 * "x"}, 400),
+                ([], 400),
+            ):
+                await post(owner, withdraw, wrong, status)
+
+    asyncio.run(ask())
