@@ -1,6 +1,6 @@
-"""Turns of a conversation: asking the agent, taking a turn back, sending to review.
+"""The calls of the page of conversations: ask the agent, take a turn back, send to review.
 
-An ask is kept before the agent is called. The same ask posted again reports how it stands; it is
+An ask is kept before the agent is called. The same ask posted again reports its state; it is
 asked again if `again` is true or if no reply was kept, such as after the end of the server.
 """
 
@@ -79,7 +79,7 @@ class _Ask:
 
 
 def ask(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
-    """Keep an ask and begin it; return how it stands: running, answered or failed."""
+    """Keep an ask and begin it; return its state: running, answered or failed."""
     asked = _Ask.read(body)
     agent = site.agent
     if agent is None:

@@ -97,7 +97,7 @@ def withdrawn_items(database: Database) -> set[str]:
 
 
 def not_annotators(database: Database) -> Callable[[str], bool]:
-    """Return a function that says whether a person is a reviewer or an owner.
+    """Return a function that returns whether a person is a reviewer or an owner.
 
     The owner of a project on one machine is not in the list of its people.
     """

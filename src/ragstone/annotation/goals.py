@@ -1,4 +1,4 @@
-"""The goals of a conversation: where its writer stands, and what a turn lacks."""
+"""The goals of a conversation, its numbers so far, and what a turn still needs."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class TerminalPage:
     # Other keys
 
     def _command(self, item_id: str, key: str) -> None:
-        """Do what a key says; raise `_Leave` if the item is left."""
+        """Run the command of a key; raise `_Leave` if the item is left."""
         match key:
             case "u":
                 self._undo()
