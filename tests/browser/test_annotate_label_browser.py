@@ -275,6 +275,29 @@ def test_undo_skip_comment_and_the_way_back(tmp_path: Path, page: Any) -> None:
         assert "q2" not in [one[0] for one in labels(site)]
 
 
+def test_the_way_back_and_forward_does_not_stop_the_next_items(tmp_path: Path, page: Any) -> None:
+    """After items that were seen before, the browser still asks for the ones after them."""
+    with (
+        made_site(tmp_path, items(9, "support"), task="support") as (site, _),
+        served_site(site) as to,
+    ):
+        page.goto(to)
+        expect(page.locator("#saved")).to_have_text("Saved · 1 event, 0 waiting")
+        for number in range(3):
+            at(page, f"q{number}")
+            page.keyboard.press("1")
+        at(page, "q3")
+        for key, number in (("k", 2), ("j", 3), ("u", 2)):
+            page.keyboard.press(key)
+            at(page, f"q{number}")
+        for number in range(2, 9):
+            at(page, f"q{number}")
+            page.keyboard.press("2")
+        expect(page.locator(".said-text")).to_have_text("Nothing is left for you. Thank you.")
+        saved(page)
+        assert [one[3] for one in labels(site)] == ["yes"] * 2 + ["partly"] * 7
+
+
 def test_marks_of_gold_answers_can_be_switched_off(tmp_path: Path, page: Any) -> None:
     """The setting is kept in the browser, and each open event has it."""
     with made_site(tmp_path, 3) as (site, _), served_site(site) as to:

@@ -108,16 +108,17 @@
     return ids;
   };
   // Returns the page of the end if there is no further item.
-  const fill = () => filling ??= (async () => {
+  const fetchAhead = async () => {
     try {
       while (queue.length < AHEAD) {
         const ids = held(), found = await load({ held: [...ids].join("\n") });
         if (!found.dataset.item || ids.has(found.dataset.item)) return found;
         queue.push(found);
       }
-    } catch { /* the outbox tells that there is no connection */ } finally { filling = undefined; }
+    } catch { /* the outbox tells that there is no connection */ }
     return undefined;
-  })();
+  };
+  const fill = () => filling ??= fetchAhead().finally(() => { filling = undefined; });
 
   const show = (found) => {
     if (found !== desk) { desk.replaceWith(found); desk = found; scrollTo(0, 0); }
