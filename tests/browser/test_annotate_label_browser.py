@@ -484,10 +484,18 @@ def test_two_tabs_and_a_withdrawn_item(tmp_path: Path, page: Any) -> None:
         expect(page.locator("[data-refused]")).to_contain_text("It was: partly")
         page.get_by_text("Forget these").click()
         expect(page.locator("[data-refused]")).to_be_hidden()
+        expect(page.locator("[data-where]")).to_have_text("1 of 4")
         page.goto(to.partition("?")[0] + "label?item=q3")
         expect(page.locator(".said-text")).to_have_text("The item 'q3' was withdrawn.")
         page.goto(to.partition("?")[0] + "label?item=q99")
         expect(page.locator(".said-text")).to_have_text("There is no item 'q99'.")
+        site.database.append("owner", [Event("x", "undo", "q3", value="v")])
+        page.goto(to.partition("?")[0] + "label?item=q3")
+        page.keyboard.press("1")
+        expect(page.locator(".said-text")).to_have_text("Nothing is left for you. Thank you.")
+        expect(page.locator("[data-where]")).to_have_text("3 of 3")
+        saved(page)
+        assert [one[0] for one in labels(site)] == ["q0", "q1", "q3"]
 
 
 def test_a_full_browser_takes_no_label(tmp_path: Path, page: Any) -> None:
