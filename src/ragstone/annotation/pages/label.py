@@ -94,7 +94,7 @@ def _state(site: Site, person: str, item_id: str) -> StateText | None:
         command = f"ragstone annotate {site.project.name} --task {site.project.task} --data DATA"
         return StateText("This project has no items.", "Items are made from a data set.", command)
     if not item_id:
-        then = "Your labels are kept. They can still be changed: K goes back to the last item."
+        then = "Your labels are kept. They can still be changed: Back shows the last item."
         return StateText(standing(site, person).said or "There is no further item.", then)
     own = base_id(item_id)
     if own not in site.project.items:
