@@ -105,6 +105,8 @@ def test_words_are_scores_and_people_who_labelled_before_are_left_out(tmp_path: 
 def test_items_without_scores_are_an_error_with_a_way_out(tmp_path: Path) -> None:
     """The message names both commands."""
     with made_site(tmp_path, 2, active=True) as (site, _):
-        with pytest.raises(ConfigError, match=r"ragstone judge next .* --from next\.jsonl"):
+        with pytest.raises(
+            ConfigError, match=r"ragstone judge next .* --from next\.jsonl --experiment EXP"
+        ):
             check_active(site.project)
         assert next_items(site, "ann", 1) == []

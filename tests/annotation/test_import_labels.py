@@ -27,6 +27,9 @@ def test_an_export_is_imported_once(tmp_path: Path) -> None:
     )
     (tmp_path / "out.jsonl").write_bytes(b"".join(export_lines(made, database, ExportChoice())))
     ratings = read_ratings(tmp_path / "out.jsonl")
+    events = database.count()
+    assert import_ratings(made, database, ratings) == ImportCounts(0, 2, 0)
+    assert database.count() == events  # the labels keep their times
 
     other, target = project(tmp_path / "two", "ratings", ITEM)
     assert import_ratings(other, target, ratings) == ImportCounts(2, 0, 0)

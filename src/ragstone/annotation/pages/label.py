@@ -94,7 +94,7 @@ def _over(site: Site, person: str) -> StateText:
     if not site.project.items:
         command = f"ragstone annotate {site.project.name} --task {site.project.task} --data DATA"
         return StateText("This project has no items.", "Items are made from a data set.", command)
-    then = "Your labels are kept. They can still be changed: K goes back to the last item."
+    then = "Your labels are kept. They can still be changed: Back shows the last item."
     return StateText(standing(site, person).said or "There is no further item.", then)
 
 
