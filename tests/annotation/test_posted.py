@@ -48,6 +48,9 @@ def test_an_item_withdrawn_while_it_is_open(tmp_path: Path) -> None:
             assert refused["error"] == "lee withdrew the item and may undo it."
             assert (await post(owner, withdraw, undo))["withdrawn"] is None
             await post(owner, withdraw, undo, 409)
+            for _ in range(2):
+                await post(owner, withdraw, {"item_id": "q1", "reason": "twice"})
+            assert (await post(owner, withdraw, undo))["withdrawn"] is None
             last = await post(client, events, label("5", "no"))
             assert (last["withdrawn"], last["current"]["q1"][0]["value"]) == ({}, "no")
             for wrong, status in (

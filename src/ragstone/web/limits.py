@@ -24,6 +24,9 @@ VIEW_CELL_CHARACTERS: Final = 100
 POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
+LABEL_PLACE_BYTES: Final = 2_500
+"""Item, person, field and part of a label together: a row of PostgreSQL's index has 2,704 bytes, and
+an event that no database keeps would be sent again for ever, with all others of its transaction."""
 ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
