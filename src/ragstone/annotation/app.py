@@ -19,7 +19,7 @@ from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
 from ragstone.annotation.posted import events_answer
-from ragstone.annotation.review import refusal
+from ragstone.annotation.review import refusal_of_post
 from ragstone.annotation.sessions import (
     Caller,
     SignInError,
@@ -224,7 +224,7 @@ class _Server:
         questions = [one.name for one in self.site.project.scheme.questions]
         found = list[Receipt]()
         for one in events:
-            checked = functools.partial(refusal, self.site.database, person, one, questions)
+            checked = functools.partial(refusal_of_post, self.site.database, person, one, questions)
             reason = await self._in_thread(checked)
             refused = [Receipt(one.client_id, reason=reason)]
             found += refused if reason else await self.writer.keep(person, [one])

@@ -44,6 +44,9 @@ WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old on
 DIFF_WORDS: Final = 2_000
 """Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
 the comparison takes the square of the length."""
+DIFF_PAIRS: Final = 100_000
+"""Pairs of equal words of two answers whose changes are shown word by word: English texts of 2,000
+words have about 50,000; 1,000 equal signs have a million, which would take a minute."""
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.
