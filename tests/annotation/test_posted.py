@@ -65,3 +65,23 @@ def test_an_item_withdrawn_while_it_is_open(tmp_path: Path) -> None:
                 await post(owner, withdraw, wrong, status)
 
     asyncio.run(ask())
+
+
+def test_what_is_no_label_of_the_scheme_is_refused(tmp_path: Path) -> None:
+    """An export relies on the scheme; the other events of the request are kept."""
+    site = made_site(tmp_path)
+    wrong = [label("1", "perhaps"), label("2", ["yes"]), label("3", True), label("4", {"a": 1})]
+
+    async def ask() -> dict[str, Any]:
+        async with asked(site) as (address, client):
+            async with client.get(f"{address}?key={site.key}"):
+                pass
+            events = [*wrong, label("5"), label("6", None)]
+            async with client.post(f"{address}events", json=events) as reply:
+                found: dict[str, Any] = await reply.json()
+                return found
+
+    found = asyncio.run(ask())
+    assert [one["client_id"] for one in found["confirmed"]] == ["5", "6"]
+    assert [one["client_id"] for one in found["refused"]] == ["1", "2", "3", "4"]
+    assert found["refused"][0]["reason"] == "the question 'support' has no label 'perhaps'"

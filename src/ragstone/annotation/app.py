@@ -18,7 +18,7 @@ from ragstone.annotation.failures import failure
 from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted import events_answer
+from ragstone.annotation.posted import events_answer, not_a_label
 from ragstone.annotation.review import refusal_of_post
 from ragstone.annotation.sessions import (
     Caller,
@@ -219,9 +219,12 @@ class _Server:
 
     async def _kept(self, person: Person, events: Sequence[Event]) -> list[Receipt]:
         """Keep events; those about a conversation one by one, as each may allow the next one."""
+        scheme = self.site.project.scheme
         if self.site.project.task != "conversation":
-            return await self.writer.keep(person, events)
-        questions = [one.name for one in self.site.project.scheme.questions]
+            wrong = {one.client_id: not_a_label(scheme, one) for one in events}
+            kept = await self.writer.keep(person, [o for o in events if not wrong[o.client_id]])
+            return kept + [Receipt(name, reason=said) for name, said in wrong.items() if said]
+        questions = [one.name for one in scheme.questions]
         found = list[Receipt]()
         for one in events:
             checked = functools.partial(refusal_of_post, self.site.database, person, one, questions)

@@ -9,6 +9,8 @@ from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
 from ragstone.annotation.items import base_id
 from ragstone.annotation.keeping import Receipt, receipts_document
+from ragstone.annotation.schemes import Scheme
+from ragstone.data.readers.rows import show
 
 
 def events_answer(
@@ -28,6 +30,17 @@ def events_answer(
         "current": {item_id: _labels(database, item_id, person) for item_id in items},
         "withdrawn": {one: gone[base_id(one)] for one in items if base_id(one) in gone},
     }
+
+
+def not_a_label(scheme: Scheme, event: Event) -> str:
+    """Return why an event is no answer to its question; "" if it is one, or about no question.
+
+    What reads the labels, such as an export, relies on the scheme.
+    """
+    question = scheme.question(event.field) if event.kind == "label" else None
+    if question is None or question.is_label(event.value):
+        return ""
+    return f"the question {event.field!r} has no label {show(event.value)}"
 
 
 def _labels(database: Database, item_id: str, person: str) -> list[dict[str, Any]]:
