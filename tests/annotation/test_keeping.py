@@ -169,6 +169,15 @@ def test_the_whole_item_is_withdrawn_and_not_its_second_showing(database: Databa
     assert found.reason == "'q1#again' is a second showing: withdraw 'q1'"
 
 
+def test_no_person_takes_the_id_of_a_draw(database: Database) -> None:
+    """The server's draw would be taken for a second copy, and the item never be offered."""
+    (found,) = kept(database, "ann", label("draw-1-5f"))
+    (drawn,) = kept(database, "ragstone", Event("draw-1-5f", "draw", "q1", value={}))
+
+    assert found.reason == "ids that begin with 'draw-' are those of the server"
+    assert drawn.kept is not None
+
+
 def test_a_label_whose_place_no_index_takes_is_refused(database: Database) -> None:
     """The others of its transaction are kept; PostgreSQL's index has 2,704 bytes for a row."""
     random = "".join(chr(0x4E00 + (n * n * 7919 + n) % 20_000) for n in range(500))

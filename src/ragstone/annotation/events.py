@@ -29,6 +29,8 @@ KINDS: Final[tuple[str, ...]] = get_args(EventKind)
 _SHOWN: Final = ("", "before", "after", "never")
 _SERVER: Final = ("reply", "draw")
 """Kinds that the server alone makes."""
+DRAW_ID: Final = "draw-"
+"""The beginning of the ids of draws, which item and round give: no other event may take one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from ragstone.annotation.derived import CHANGES_A_LABEL, Place, label_now, label_row, place_of
-from ragstone.annotation.events import Event, KeptEvent
+from ragstone.annotation.events import DRAW_ID, Event, KeptEvent
 from ragstone.annotation.items import ADJUDICATED, base_id
 from ragstone.annotation.tables import EVENTS, LABELS, event_row, kept_event
 from ragstone.core.times import utc_text
@@ -190,6 +190,8 @@ def _no_right(post: Posted, event: Event) -> str:
             return f"{event.item_id!r} is a second showing: withdraw {base_id(event.item_id)!r}"
     if event.field.startswith(ADJUDICATED) and not post.may_decide:
         return "only reviewers and owners decide what people disagree about"
+    if event.client_id.startswith(DRAW_ID) and event.kind != "draw":
+        return f"ids that begin with {DRAW_ID!r} are those of the server"
     return ""
 
 
