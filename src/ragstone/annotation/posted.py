@@ -33,7 +33,7 @@ def events_answer(
 
 
 def not_a_label(scheme: Scheme, event: Event) -> str:
-    """Return why an event is no answer to its question; "" if it is one, or about no question.
+    """Return why an event is not an answer to its question; "" if it is, or has no question.
 
     What reads the labels, such as an export, relies on the scheme.
     """
