@@ -58,6 +58,8 @@ def test_what_cannot_be_kept_gets_a_reason_and_the_rest_is_kept(database: Databa
     """An unknown item, a character that PostgreSQL cannot keep, a right that is missing."""
     bad = Event("4", "label", "q1", "sup\0port", value="yes")
     undo = Event("5", "undo", "q1", value="\0")
+    (id_, item) = kept(database, "ann", label("\0"), label("0", item_id="q1\0"))
+    assert (id_.kept, item.kept) == (None, None)
     withdraw = Event("6", "withdraw", "q2")
     found = kept(
         database, "ann", label("1"), label("2", item_id="q9"), bad, undo, withdraw, label("7", "no")

@@ -133,6 +133,9 @@ def _event(row: Row) -> Event:
             raise FieldError(f"the field {name!r} has more than {most:,} characters")
     if row:
         raise FieldError(f"unknown field {next(iter(row))!r}")
+    for name in ("client_id", "item_id"):
+        if "\0" in getattr(made, name):
+            raise FieldError(f"the field {name!r} has the character NUL, which no database keeps")
     return made
 
 

@@ -86,10 +86,12 @@ class _Batch:
     ) -> None:
         self.connection, self.item_ids = connection, item_ids
         events = [event for post in posts for event in post.events]
-        ids = sorted({one.client_id for one in events})
+        # No database knows such a text: PostgreSQL would refuse the whole transaction.
+        ids = sorted({one.client_id for one in events if "\0" not in one.client_id})
+        items = sorted({base_id(one.item_id) for one in events if "\0" not in one.item_id})
         rows = connection.execute(sa.select(EVENTS).where(EVENTS.c.client_id.in_(ids)))
         self.known = {row.client_id: kept_event(row) for row in rows}
-        self.withdrawn = _withdrawn(connection, sorted({base_id(one.item_id) for one in events}))
+        self.withdrawn = _withdrawn(connection, items)
         last = connection.execute(sa.select(sa.func.max(EVENTS.c.sequence))).scalar_one()
         self.sequence = last or 0
         self.rows: list[dict[str, Any]] = []
