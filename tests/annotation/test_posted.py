@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.annotation.served_site import asked, browser, label, made_site, sign_in
+from tests.fakes.labelled_project import made_site as labelled_site
+from tests.fakes.labelled_project import plain_items
 
 
 def test_an_item_withdrawn_while_it_is_open(tmp_path: Path) -> None:
@@ -85,3 +87,37 @@ def test_what_is_no_label_of_the_scheme_is_refused(tmp_path: Path) -> None:
     assert [one["client_id"] for one in found["confirmed"]] == ["5", "6"]
     assert [one["client_id"] for one in found["refused"]] == ["1", "2", "3", "4"]
     assert found["refused"][0]["reason"] == "the question 'support' has no label 'perhaps'"
+
+
+def test_nobody_tries_labels_until_the_qualification_is_right(tmp_path: Path) -> None:
+    """Its labels can be changed until its last item is finished; a second copy is confirmed."""
+    items: list[dict[str, Any]] = plain_items(3)
+    for one in items[:2]:
+        one["known"] = {"support": "yes"}
+    with labelled_site(tmp_path, items, qualification=1.0) as (site, _):
+
+        async def ask() -> list[dict[str, Any]]:
+            async with asked(site) as (address, client):
+                async with client.get(f"{address}?key={site.key}"):
+                    pass
+                found = []
+                for event in (
+                    label("1", "no", "q0"),
+                    label("2", "partly", "q0"),
+                    label("3", "yes", "q1"),
+                    label("3", "yes", "q1"),
+                    label("4", "yes", "q0"),
+                    {"client_id": "5", "kind": "undo", "item_id": "q0", "value": "2"},
+                    label("6", "yes", "q2"),
+                ):
+                    async with client.post(f"{address}events", json=event) as reply:
+                        found.append(await reply.json())
+                return found
+
+        found = asyncio.run(ask())
+        refused = ["refused" in one for one in found]
+        assert refused == [False, False, False, False, True, True, False]
+        assert found[3]["confirmed"] == [{"client_id": "3", "sequence": 3, "known": True}]
+        assert found[4]["refused"][0]["reason"].startswith("the qualification is over")
+        (said,) = {one.value for one in site.database.labels(item_id="q0")}
+        assert said == "partly"

@@ -18,7 +18,7 @@ from ragstone.annotation.failures import failure
 from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted import events_answer, not_a_label
+from ragstone.annotation.posted import events_answer, not_a_label, qualification_is_over
 from ragstone.annotation.review import refusal_of_post
 from ragstone.annotation.sessions import (
     Caller,
@@ -221,7 +221,7 @@ class _Server:
         """Keep events; those about a conversation one by one, as each may allow the next one."""
         scheme = self.site.project.scheme
         if self.site.project.task != "conversation":
-            wrong = {one.client_id: not_a_label(scheme, one) for one in events}
+            wrong = await self._in_thread(lambda: self._wrong(person, events))
             kept = await self.writer.keep(person, [o for o in events if not wrong[o.client_id]])
             return kept + [Receipt(name, reason=said) for name, said in wrong.items() if said]
         questions = [one.name for one in scheme.questions]
@@ -232,6 +232,14 @@ class _Server:
             refused = [Receipt(one.client_id, reason=reason)]
             found += refused if reason else await self.writer.keep(person, [one])
         return found
+
+    def _wrong(self, person: Person, events: Sequence[Event]) -> dict[str, str]:
+        """Return client id -> why an event is not kept; "" if it is."""
+        scheme, name = self.site.project.scheme, person.name
+        return {
+            one.client_id: not_a_label(scheme, one) or qualification_is_over(self.site, name, one)
+            for one in events
+        }
 
     async def export(self, request: web.Request) -> web.Response:
         """Answer with all labels in the form of ratings."""
