@@ -28,6 +28,8 @@ LABEL_PLACE_BYTES: Final = 2_500
 """Item, person, field and part of a label together: a row of PostgreSQL's index has 2,704 bytes, and
 an event that no database keeps would be sent again for ever, with all others of its transaction."""
 ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
+RUNNING_ASKS: Final = 500
+"""Asks of all people that the agent works on or that wait for it: each has a thread."""
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
 """An item that is open at a person goes to others after this time without a label."""
