@@ -32,7 +32,7 @@ from ragstone.errors import ConfigError, NewerFile, StoreError
 
 FORMAT: Final = 1
 _KIND: Final = "ragstone annotation backup"
-_MOST_ROWS: Final = 2**31 - 1  # The largest sequence number of an integer of PostgreSQL.
+_LAST: Final = 2**31 - 1  # The largest sequence number of an integer of PostgreSQL.
 _LEFT_OUT: Final = {"undone"}
 _TABLES: Final = {"person": PEOPLE, "event": EVENTS}
 
@@ -220,7 +220,7 @@ def _is_row(name: str, row: dict[str, Any]) -> bool:
 
 def _fits(value: Any, of: sa.types.TypeEngine[Any]) -> bool:
     if isinstance(of, sa.Integer):
-        return type(value) is int and 0 < value <= _MOST_ROWS
+        return type(value) is int and 0 < value <= _LAST
     if isinstance(of, sa.Float):
         return value is None or type(value) in (int, float)
     return isinstance(value, str) and "\0" not in value
