@@ -102,7 +102,9 @@ def events_of(name: str, count: int) -> list[dict[str, Any]]:
         event = {"client_id": f"{name}-{number}", "item_id": f"q{draw.randrange(ITEMS)}"}
         kind = draw.choices(("label", "undo", "skip"), (8, 1, 1))[0] if found else "label"
         if kind == "undo":
-            event |= {"kind": kind, "value": draw.choice(found)["client_id"]}
+            # The first event is a label. An undo names the item of what it undoes.
+            about = draw.choice([one for one in found if one["kind"] != "undo"])
+            event |= {"kind": kind, "item_id": about["item_id"], "value": about["client_id"]}
         elif kind == "skip":
             event |= {"kind": kind, "value": "unclear"}
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,17 @@ def rewritten(path: Path, change: Callable[[list[Any]], Any]) -> Path:
     change(lines)
     path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in lines).encode()))
     return path
+
+
+def forged(path: Path, change: Callable[[list[Any]], Any]) -> Path:
+    """Change the lines of a backup, and give it the digest of what it then has."""
+
+    def with_digest(lines: list[Any]) -> None:
+        change(lines)
+        made = "".join(json.dumps(one) + "\n" for one in lines[:-1])
+        lines[-1]["foot"]["digest"] = hashlib.sha256(made.encode()).hexdigest()
+
+    return rewritten(path, with_digest)
 
 
 @pytest.fixture
@@ -133,6 +145,33 @@ def test_a_backup_that_is_not_as_it_was_written_is_refused(
     with pytest.raises(kind, match=told):
         restore(database.connections, "ferry", rewritten(backup, change), tmp_path)
     assert database.count() == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: lines[2]["event"].update(value="{"),
+        lambda lines: lines[2]["event"].update(value=None),
+        lambda lines: lines[2]["event"].update(item_id=5),
+        lambda lines: lines[2]["event"].update(sequence="1"),
+        lambda lines: lines[2]["event"].update(sequence=2**40),
+        lambda lines: lines[2]["event"].update(kind="drop"),
+        lambda lines: lines[2]["event"].update(part="\0"),
+        lambda lines: lines[2]["event"].update(more=1),
+        lambda lines: lines[2]["event"].pop("person"),
+        lambda lines: lines[1]["person"].update(role="admin"),
+        lambda lines: lines[0]["head"].pop("project"),
+        lambda lines: lines[0]["head"].update(version="0"),
+    ],
+)
+def test_a_forged_backup_is_refused_also_with_a_right_digest(
+    backup: Path, tmp_path: Path, change: Any
+) -> None:
+    """Its rows would end every later start with an error of the program."""
+    database = Database.open(f"sqlite:///{tmp_path / 'a.db'}", "ferry")
+    with pytest.raises(StoreError, match="nothing was restored"):
+        restore(database.connections, "ferry", forged(backup, change), tmp_path)
+    assert (database.count(), database.people()) == (0, [])
 
 
 def test_a_file_that_is_cut_off_or_another_one_is_refused(backup: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +70,13 @@ def test_labels_for_a_browser_have_tokens(project: Project) -> None:
         ("", blind.tokens["bm25 · gold"]),
         (blind.tokens["dense · gold"], "a"),
     ]
+
+
+def test_who_knows_the_names_of_the_systems_computes_no_token(project: Project) -> None:
+    """The key of the project is part of each digest, and so of the order."""
+    settings = replace(project.settings, blind_key="5f")
+    keyed = Blind(replace(project, settings=settings), "ann", "q1")
+    known = Blind(project, "ann", "q1")
+
+    assert keyed.parts.keys().isdisjoint(known.parts)
+    assert sorted(keyed.parts.values()) == sorted(known.parts.values())

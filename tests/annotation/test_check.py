@@ -30,6 +30,8 @@ def test_a_sound_database_has_nothing_to_repair(filled: Database) -> None:
     assert check_database(filled.connections) == expected
     assert check_database(filled.connections, repair=True) == expected
     assert check_database(filled.connections, {"q0", "q1"}).unknown_items == 3
+    filled.append("ann", [Event("again", "label", "q1#again", "support", value="yes")])
+    assert check_database(filled.connections, {"q0", "q1"}).unknown_items == 3
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,20 @@ def log(site: Site) -> list[str]:
     return (site.project.folder / "asked.txt").read_text().splitlines()
 
 
+def test_no_further_ask_is_begun_while_too_many_run(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not kept, so it can be sent again; each ask has a thread."""
+    assert limits.RUNNING_ASKS == 500
+    monkeypatch.setattr(limits, "RUNNING_ASKS", 0)
+    with pytest.raises(PageError, match="The agent is busy") as told:
+        asked(site, CABINS)
+    assert told.value.status == 503
+    assert site.database.count() == 0
+    monkeypatch.undo()
+    assert asked(site, CABINS)["state"] == "answered"
+
+
 def test_an_ask_is_kept_and_answered_once(site: Site) -> None:
     """A copy of it reports the same answer; the agent is asked once."""
     assert asked(site, CABINS) == {"state": "answered", "reason": ""}

@@ -20,6 +20,7 @@ from ragstone.annotation.conversation_export import (
 )
 from ragstone.annotation.conversation_import import conversation_items, keep_conversations
 from ragstone.annotation.database import Database
+from ragstone.annotation.events import Event
 from ragstone.annotation.project import Project
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
@@ -67,6 +68,18 @@ def test_mtrags_form_comes_back_equal(
     rows = json.loads((tmp_path / "out.json").read_text()) if name == "out.json" else []
     for row in rows:
         assert (row["author"], row["reviewer"], row["status"]) == ("import", "bob", "accepted")
+
+
+def test_a_withdrawn_conversation_is_in_no_export(
+    project: tuple[Project, Database], tmp_path: Path
+) -> None:
+    """Also if it was accepted before, and all are asked for."""
+    project[1].append("eve", [Event("w", "withdraw", "night-boats", value="personal data")])
+
+    with pytest.raises(DatasetError, match="is accepted by a reviewer"):
+        write_mtrag(*project, tmp_path / "out.jsonl")
+    write_mtrag(*project, tmp_path / "out.jsonl", every=True)
+    assert b"night-boats" not in (tmp_path / "out.jsonl").read_bytes()
 
 
 def test_an_export_is_imported_again_as_it_was(

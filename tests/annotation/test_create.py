@@ -30,6 +30,8 @@ def test_a_project_is_made_and_opened_with_the_same_options(tmp_path: Path) -> N
     assert (made.name, made.task, made.settings.people_per_item) == ("ferry", "support", 3)
     assert list(made.items.values()) == ITEMS
     check_same(Project.open(tmp_path / "ferry"), "support", PLAN)
+    other = make_project(tmp_path / "other", PLAN, ITEMS)
+    assert len({"", made.settings.blind_key, other.settings.blind_key}) == 3
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,16 @@ def test_the_database_of_a_project_is_its_file_or_the_one_of_the_environment(
     monkeypatch.setenv(VARIABLE, f"sqlite:///{tmp_path / 'other.db'}")
     Database.of(project).close()
     assert (tmp_path / "other.db").exists()
+
+
+def test_labels_come_in_one_order_whatever_the_language_of_the_server(database: Database) -> None:
+    """That of their bytes, so that an export has the same digest from each database."""
+    names = ["Zoe", "ann", "Ärne", "a b", "ab", "A", "_", "é", "z"]
+    for number, name in enumerate(names):
+        database.append(name, [Event(f"{number}", "label", "q1", "support", value="yes")])
+
+    assert [one.person for one in database.labels()] == sorted(names, key=str.encode)
+    if not database.connections.is_sqlite:
+        wanted = "SELECT collation_name FROM information_schema.columns WHERE table_name = 'label'"
+        with database.connections.reading() as connection:
+            assert "C" in connection.execute(sa.text(wanted)).scalars().all()

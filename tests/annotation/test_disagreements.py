@@ -9,12 +9,12 @@ import pytest
 from tests.fakes.labelled_project import made_site
 
 from ragstone.annotation.disagreements import (
-    ADJUDICATED,
     FinalLabel,
     comparable,
     disagreements,
     final_labels,
 )
+from ragstone.annotation.items import ADJUDICATED
 
 
 @pytest.mark.parametrize(

@@ -67,5 +67,9 @@ def test_signs_alone_between_two_changes_are_no_common_part() -> None:
         ("span", ". c"),
     ]
     assert changed_words("", "") == []
+    dots, more = ". " * 320, "! . " * 320
+    assert limits.DIFF_PAIRS < 320**2
+    assert changed_words(dots, more) == [("del", dots), ("ins", more)]
+    assert changed_words(dots, dots) == [("span", dots)]
     long = "word " * (limits.DIFF_WORDS + 1)
     assert changed_words(long, "short") == [("del", long), ("ins", "short")]

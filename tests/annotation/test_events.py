@@ -24,6 +24,8 @@ def event(**values: Any) -> dict[str, Any]:
         (event(value="x" * limits.EVENT_VALUE_BYTES), "event 1: the field 'value' is larger"),
         (event(part="x" * (limits.EVENT_ID_CHARACTERS + 1)), "'part' has more than 500"),
         (event(kind="reply"), "must be one of"),
+        (event(client_id="a\0"), "'client_id' has the character NUL"),
+        (event(item_id="q\0"), "'item_id' has the character NUL"),
         (event(kin="x"), "unknown field 'kin'"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Any
 from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
 from ragstone.annotation.keeping import Posted, Receipt, receipts_document
+from ragstone.web import limits
 
 ITEMS = {"q1", "q2"}
 
@@ -57,6 +58,8 @@ def test_what_cannot_be_kept_gets_a_reason_and_the_rest_is_kept(database: Databa
     """An unknown item, a character that PostgreSQL cannot keep, a right that is missing."""
     bad = Event("4", "label", "q1", "sup\0port", value="yes")
     undo = Event("5", "undo", "q1", value="\0")
+    (id_, item) = kept(database, "ann", label("\0"), label("0", item_id="q1\0"))
+    assert (id_.kept, item.kept) == (None, None)
     withdraw = Event("6", "withdraw", "q2")
     found = kept(
         database, "ann", label("1"), label("2", item_id="q9"), bad, undo, withdraw, label("7", "no")
@@ -132,3 +135,58 @@ def test_no_events_are_no_error(database: Database) -> None:
     """An empty request gets an empty answer."""
     assert kept(database, "ann") == []
     assert database.keep([]) == []
+
+
+def test_an_annotator_decides_nothing(database: Database) -> None:
+    """Also in another question's field; a reviewer's decision is kept."""
+    decision = Event("1", "label", "q1", "adjudicated:support", value="no")
+    (refused,) = database.keep([Posted("ann", [decision], False, False)], ITEMS)
+    (given,) = database.keep([Posted("rea", [decision], False, True)], ITEMS)
+
+    assert refused[0].reason == "only reviewers and owners decide what people disagree about"
+    assert given[0].kept is not None
+
+
+def test_an_undo_is_of_an_event_of_the_same_person_about_the_same_item(database: Database) -> None:
+    """Else what refuses it by its item, such as a review, would be got round."""
+    kept(database, "ann", label("1"), Event("2", "undo", "q1", value="1"), label("3"))
+    found = [
+        *kept(database, "ann", Event("4", "undo", "q2", value="3")),
+        *kept(database, "bea", Event("5", "undo", "q1", value="3")),
+        *kept(database, "ann", Event("6", "undo", "q1", value="2")),
+    ]
+
+    assert [one.reason for one in found] == [
+        "the event '3' is about the item 'q1'; undo it there",
+        "the event '3' is of another person, who may undo it",
+        "an undo is not undone: label again",
+    ]
+    assert [one.sequence for one in database.labels()] == [3]
+
+
+def test_the_whole_item_is_withdrawn_and_not_its_second_showing(database: Database) -> None:
+    """A withdrawal of `q1#again` would have no effect."""
+    (found,) = kept(database, "owner", Event("1", "withdraw", "q1#again"), is_owner=True)
+
+    assert found.reason == "'q1#again' is a second showing: withdraw 'q1'"
+
+
+def test_no_person_takes_the_id_of_a_draw(database: Database) -> None:
+    """The server's draw would be taken for a second copy, and the item never be offered."""
+    (found,) = kept(database, "ann", label("draw-1-5f"))
+    (drawn,) = kept(database, "ragstone", Event("draw-1-5f", "draw", "q1", value={}))
+
+    assert found.reason == "ids that begin with 'draw-' are those of the server"
+    assert drawn.kept is not None
+
+
+def test_a_label_whose_place_no_index_takes_is_refused(database: Database) -> None:
+    """The others of its transaction are kept; PostgreSQL's index has 2,704 bytes for a row."""
+    random = "".join(chr(0x4E00 + (n * n * 7919 + n) % 20_000) for n in range(500))
+    long = Event("1", "label", "q1", random, random[::-1], value="yes")
+    most = Event("2", "label", "q1", random, random[::-1][:320], value="yes")
+    found = kept(database, "ann", long, most, label("3"))
+
+    assert limits.LABEL_PLACE_BYTES == 2_500
+    assert found[0].reason == "the item, person, field and part have 3,005 bytes, more than 2,500"
+    assert sorted(one.sequence for one in database.labels()) == [1, 2]

@@ -52,7 +52,14 @@ def test_nobody_waits_longer_than_asked(tmp_path: Path, monkeypatch: pytest.Monk
         give("ann", "q0", "yes")
         live = LiveNumbers()
         assert [live.of(site, 0) for _ in range(5)] == [None] * 5
+        waits = threading.Thread(target=live.of, args=(site, 60), daemon=True)
+        waits.start()
+        while not live._waits.locked():
+            pass
+        # Four open pages would take all threads of the server from people who label.
+        assert live.of(site, 60) is None
         go.set()
+        waits.join()
         found = live.of(site, 60)
         assert found is not None
         assert found.progress.done == 1

@@ -83,9 +83,11 @@ def test_one_of_many_sessions_ends(database: Database) -> None:
     assert [table.person_of_session(one) for one in sessions] == [None, None, None, "bea"]
 
 
-@pytest.mark.parametrize("name", ["", " a", "a\n", "a\tb", "agent", "model", 101 * "x", "\u202eb"])
+@pytest.mark.parametrize(
+    "name", ["", " a", "a\n", "a\tb", "agent", "known", "ann (again)", 101 * "x", "\u202eb"]
+)
 def test_names_that_cannot_be(name: str) -> None:
-    """The message shows the name; `agent` and `model` are in events and exports already."""
+    """The message shows the name; `agent` and `known` are in events and exports already."""
     assert limits.PERSON_NAME_CHARACTERS == 100
     with pytest.raises(ConfigError, match="the name"):
         check_name(name)

@@ -12,7 +12,13 @@ from tests.fakes.review_project import accept, label, opened, review_project
 from ragstone.annotation.conversation import conversation
 from ragstone.annotation.database import Database, Person
 from ragstone.annotation.events import Event
-from ragstone.annotation.review import checks, last_event, refusal, submitted_conversations
+from ragstone.annotation.review import (
+    checks,
+    last_event,
+    refusal,
+    refusal_of_post,
+    submitted_conversations,
+)
 
 ITEM = "night-boats"
 BOB, EVE = Person("bob", "reviewer"), Person("eve", "owner")
@@ -212,3 +218,38 @@ def test_checks_name_the_turns_that_are_not_as_they_should_be(database: Database
         "Every answerable turn has a relevant passage: not so in turn 1.",
         "No unanswerable turn has a relevant passage: not so in turn 2.",
     ]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        label("other", "answer", "1", "Mine."),
+        label("other", "relevance", "1/p", "yes"),
+        label("other", "submitted", "", True),
+    ],
+)
+def test_nobody_labels_a_conversation_that_nobody_began(database: Database, event: Event) -> None:
+    """Else the label would count as a reviewer's once another person writes it."""
+    assert refusal(database, ANN, event) == "Nobody has written the conversation yet."
+
+
+def test_a_writer_marks_the_passages_that_were_found(database: Database) -> None:
+    """Others would count for the goal of relevant passages, and no corpus has them."""
+    given(database, WRITER, ("submitted", "", None))
+
+    event = label(ITEM, "relevance", "1/boats-9", "yes")
+    assert "no passage 'boats-9'" in refusal(database, WRITER, event)
+    assert refusal(database, WRITER, label(ITEM, "relevance", "1/boats-1", "yes")) == ""
+
+
+def test_turns_and_the_end_of_a_conversation_are_not_posted_as_events(database: Database) -> None:
+    """Their calls check the goals, and that no reviewer has begun."""
+    taken = label(ITEM, "submitted", "", None)
+    assert refusal_of_post(database, WRITER, taken).endswith("taken back, by /submit.")
+    database.append("import", [taken])
+    ask = Event("a", "ask", ITEM, "query", "9", {"text": "And then?"})
+    back = Event("b", "undo", ITEM, value=taken.client_id)
+    assert refusal_of_post(database, WRITER, ask).startswith("A turn is asked by /ask")
+    assert refusal_of_post(database, WRITER, back).endswith("taken back, by /submit.")
+    assert refusal_of_post(database, WRITER, label(ITEM, "answer", "1", "At 1.")) == ""
+    assert refusal_of_post(database, WRITER, Event("c", "open", ITEM)) == ""

@@ -11,11 +11,12 @@ from ragstone.annotation.terminal_keys import END, ENTER, PipedKeys, TerminalKey
 
 def test_a_pipe_has_a_key_per_line() -> None:
     """Its end is a key too."""
-    keys = keys_of(io.StringIO("1\n\nx y\nsome text\n"), io.StringIO())
+    keys = keys_of(io.StringIO("1\n\nx y\nsome text\n\udce9\n"), io.StringIO())
 
     assert isinstance(keys, PipedKeys)
     assert [keys.key(), keys.key(), keys.key()] == ["1", ENTER, "x"]
     assert keys.line("? ") == "some text"
+    assert keys.line("? ") == "?"  # a byte that is not a text
     assert (keys.line("? "), keys.key()) == (None, END)
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from uuid import uuid4
 
 import aiohttp
+import pytest
 from tests.annotation.served_site import label, sign_in
 from tests.fakes.labelled_project import made_site
 
 from ragstone.annotation.app import make_app
 from ragstone.annotation.disagreements import final_labels
 from ragstone.annotation.items import AGAIN
+from ragstone.errors import StoreUnavailable
 from ragstone.web.server import running
 
 PEOPLE = ("ann", "ben", "cem")
@@ -59,3 +61,24 @@ def test_three_people_at_once_give_two_labels_per_item(tmp_path: Path) -> None:
     assert any(item_id.endswith(AGAIN) for item_id in seen)
     assert {one.how for one in found.values()} == {"agreed"}
     assert len(found) == 12
+
+
+def test_no_event_is_missed_if_the_database_fails_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next call takes in the same events: the item is not offered again."""
+    with made_site(tmp_path, 2) as (site, give):
+        site.work.refresh()
+        give("ann", "q0", "yes")
+
+        def fails(**_chosen: object) -> None:
+            raise StoreUnavailable("the server was restarted")
+
+        with monkeypatch.context() as changed:
+            changed.setattr(site.database, "labels", fails)
+            with pytest.raises(StoreUnavailable):
+                site.work.refresh()
+        give("ann", "q1", "yes")
+        site.work.refresh()
+
+        assert site.work.of("ann").states == {"q0": "done", "q1": "done"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.annotation.disagreements import final_labels
-from ragstone.annotation.events import Event
+from ragstone.annotation.events import DRAW_ID, Event
 from ragstone.errors import ConfigError
 from ragstone.statistics.label_design import drawn, expected_residuals, inclusion_probabilities
 
@@ -159,4 +159,4 @@ def _event(item_id: str, probability: float, number: int) -> Event:
     """Return the event of a draw; the same draw has the same id."""
     name = hashlib.sha256(item_id.encode()).hexdigest()[:24]
     value = {"inclusion_probability": probability, "round": number}
-    return Event(f"draw-{number}-{name}", "draw", item_id, value=value)
+    return Event(f"{DRAW_ID}{number}-{name}", "draw", item_id, value=value)

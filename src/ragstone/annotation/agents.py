@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from ragstone.types import Passage, Query
+from ragstone.web import limits
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -76,6 +77,12 @@ class AskedAgent:
         """Return whether an ask is being worked on."""
         with self._changed:
             return ask_id in self._running
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many asks run or wait as there may be."""
+        with self._changed:
+            return len(self._running) >= limits.RUNNING_ASKS
 
     def start(
         self, ask_id: str, made: Callable[[LiveAgent], AgentTurn], keep: Callable[[AgentTurn], None]

@@ -17,9 +17,9 @@ from ragstone.annotation.failures import failure
 from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
-from ragstone.annotation.posted import events_answer
+from ragstone.annotation.posted import events_answer, not_a_label, qualification_is_over
 from ragstone.annotation.rating_export import rating_lines
-from ragstone.annotation.review import refusal
+from ragstone.annotation.review import refusal_of_post
 from ragstone.annotation.sessions import (
     Caller,
     SignInError,
@@ -219,16 +219,27 @@ class _Server:
 
     async def _kept(self, person: Person, events: Sequence[Event]) -> list[Receipt]:
         """Keep events; those about a conversation one by one, as each may allow the next one."""
+        scheme = self.site.project.scheme
         if self.site.project.task != "conversation":
-            return await self.writer.keep(person, events)
-        questions = [one.name for one in self.site.project.scheme.questions]
+            wrong = await self._in_thread(lambda: self._wrong(person, events))
+            kept = await self.writer.keep(person, [o for o in events if not wrong[o.client_id]])
+            return kept + [Receipt(name, reason=said) for name, said in wrong.items() if said]
+        questions = [one.name for one in scheme.questions]
         found = list[Receipt]()
         for one in events:
-            checked = functools.partial(refusal, self.site.database, person, one, questions)
+            checked = functools.partial(refusal_of_post, self.site.database, person, one, questions)
             reason = await self._in_thread(checked)
             refused = [Receipt(one.client_id, reason=reason)]
             found += refused if reason else await self.writer.keep(person, [one])
         return found
+
+    def _wrong(self, person: Person, events: Sequence[Event]) -> dict[str, str]:
+        """Return client id -> why an event is not kept; "" if it is."""
+        scheme, name = self.site.project.scheme, person.name
+        return {
+            one.client_id: not_a_label(scheme, one) or qualification_is_over(self.site, name, one)
+            for one in events
+        }
 
     async def export(self, request: web.Request) -> web.Response:
         """Answer with all labels in the form of ratings."""

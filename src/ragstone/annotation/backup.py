@@ -22,6 +22,8 @@ import sqlalchemy as sa
 
 from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import derive_again, every_row, insert_rows
+from ragstone.annotation.events import KINDS
+from ragstone.annotation.people import ROLES
 from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, SESSIONS, VERSION, count_rows
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
@@ -30,6 +32,7 @@ from ragstone.errors import ConfigError, NewerFile, StoreError
 
 FORMAT: Final = 1
 _KIND: Final = "ragstone annotation backup"
+_LAST: Final = 2**31 - 1  # The largest sequence number of an integer of PostgreSQL.
 _LEFT_OUT: Final = {"undone"}
 _TABLES: Final = {"person": PEOPLE, "event": EVENTS}
 
@@ -108,8 +111,10 @@ def read_backup(path: Path) -> Backup:
         elif name == "foot":
             foot = row
             continue
-        else:
+        elif _is_row(name, row):
             counts[name] += 1
+        else:
+            raise _damaged(path, f"has a line {name!r} that no database of a project has")
         digest.update(line)
     if foot != {**counts, "digest": digest.hexdigest()}:
         raise _damaged(path, "is not as it was written" if foot else "is cut off")
@@ -195,8 +200,31 @@ def _lines(path: Path) -> Iterator[tuple[bytes, str, dict[str, Any]]]:
         raise _damaged(path, "is not a backup of ragstone annotate, or is damaged") from error
 
 
+def _is_row(name: str, row: dict[str, Any]) -> bool:
+    """Whether a line can be a row of its table: a file may be made by anyone, with its digest."""
+    columns = {one.name: one.type for one in _TABLES[name].c if one.name not in _LEFT_OUT}
+    if row.keys() != columns.keys() or not all(_fits(row[n], of) for n, of in columns.items()):
+        return False
+    if name == "person":
+        return row["role"] in ROLES
+    try:
+        orjson.loads(row["value"])
+    except orjson.JSONDecodeError:
+        return False
+    return row["kind"] in KINDS
+
+
+def _fits(value: Any, of: sa.types.TypeEngine[Any]) -> bool:
+    if isinstance(of, sa.Integer):
+        return type(value) is int and 0 < value <= _LAST
+    if isinstance(of, sa.Float):
+        return value is None or type(value) in (int, float)
+    return isinstance(value, str) and "\0" not in value
+
+
 def _checked_head(path: Path, head: dict[str, Any]) -> dict[str, Any]:
-    if head.get("kind") != _KIND:
+    numbers = all(type(head.get(name)) is int for name in ("format", "version"))
+    if head.get("kind") != _KIND or not numbers or not isinstance(head.get("project"), str):
         raise _damaged(path, "is not a backup of ragstone annotate")
     if head["format"] > FORMAT or head["version"] > VERSION:
         raise NewerFile(

@@ -2,8 +2,8 @@
 
 A browser gets a token in place of `system · setting`. The server puts the part into each event
 before it is kept, so labels, exports and agreement have exact names. Tokens are digests of seed,
-person, item and part. Their order is the order in which the answers are shown: it is the same
-after a reload, and another one for each person and item.
+person, item and part, with a key that the project's file alone has. They give the order in which
+the answers are shown: it is the same after a reload, and another one for each person and item.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SIDES: Final = ("a", "b")
 """The labels of a pair: its first and its second answer in the file, whatever side it was on."""
 
 
-def token_of(seed: int, person: str, item_id: str, part: str) -> str:
+def token_of(seed: int, person: str, item_id: str, part: str, key: str = "") -> str:
     """Return what a browser gets in place of a part.
 
     >>> token_of(0, "ann", "q1", "bm25")
     '~d7f2e1f3296eb1e2'
     """
-    written = "\0".join((str(seed), person, item_id, part))
+    written = "\0".join((f"{seed}{key}", person, item_id, part))
     return _MARK + hashlib.sha256(written.encode()).hexdigest()[:_DIGITS]
 
 
@@ -49,9 +49,9 @@ class Blind:
 
     def __init__(self, project: Project, person: str, item_id: str) -> None:
         item = project.items.get(base_id(item_id))
-        seed = project.settings.seed
+        seed, key = project.settings.seed, project.settings.blind_key
         answers: Sequence[ShownAnswer] = () if item is None else item.answers
-        self.parts = {token_of(seed, person, item_id, one.part): one.part for one in answers}
+        self.parts = {token_of(seed, person, item_id, one.part, key): one.part for one in answers}
         """Token -> part."""
         self.tokens = {part: token for token, part in self.parts.items()}
         self._pair = [one.part for one in answers[: len(SIDES)]]

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import Derived, derive_again, every_row
+from ragstone.annotation.items import base_id
 from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, count_rows
 
 
@@ -66,7 +67,7 @@ def _checked(
         derived.add(row)
         if row["undone"]:
             undone.add(row["client_id"])
-        unknown += item_ids is not None and row["item_id"] not in item_ids
+        unknown += item_ids is not None and base_id(row["item_id"]) not in item_ids
     return DatabaseCheck(
         events=count_rows(connection, EVENTS),
         labels=count_rows(connection, LABELS),

@@ -96,6 +96,8 @@ def ask(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
         reasons = [one.event.value.get("reason", "") for one in _replies(site, asked)]
         if not running and (not reasons or (asked.again and reasons[-1])):
             _check(site, state, asked)
+            if agent.is_full:
+                raise _refused(503, "The agent is busy with other calls.", "Ask again later.")
             site.database.append(person.name, [asked.event])
             _start(site, agent, state, asked, len(reasons) + 1)
             running = True

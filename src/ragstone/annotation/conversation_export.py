@@ -110,9 +110,11 @@ def conversation_dataset(project: Project, database: Database, *, every: bool = 
 
 
 def _written(project: Project, database: Database, *, every: bool) -> Iterator[_Written]:
-    """Yield the conversations to be written, in the order of the items."""
-    some = False
+    """Yield the conversations to be written, in the order of the items; not the withdrawn ones."""
+    some, gone = False, database.withdrawn()
     for item in project.items.values():
+        if item.item_id in gone:
+            continue
         state = conversation(database, item.item_id)
         chosen = state.turns if every else _accepted(state)
         if chosen:

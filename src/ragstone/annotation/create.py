@@ -5,6 +5,7 @@ A start with options of an existing project compares them with its file, and nam
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -102,6 +103,7 @@ def _document(folder: Path, plan: ProjectPlan, count: int) -> dict[str, Any]:
         "task": plan.task,
         **({"scheme": scheme} if scheme else {}),
         **guidelines,
+        "blind_key": secrets.token_hex(16),
         **plan.settings,
         "source": dict(plan.source),
         "items": {"file": ITEMS, "n": count},

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import orjson
 
+from ragstone.annotation.items import ADJUDICATED
 from ragstone.statistics.label_agreement import majority
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from ragstone.annotation.project import Project
     from ragstone.annotation.schemes import Question
 
-ADJUDICATED: Final = "adjudicated:"
-"""The beginning of the field of a decision; the name of the question follows."""
 SCALE_POINTS: Final = 2
 """Points by which the labels of a scale must differ to be a disagreement."""
 LabelPlace: TypeAlias = tuple[str, str, str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
@@ -52,10 +53,18 @@ def changed_words(before: str, after: str) -> list[tuple[str, str]]:
     >>> changed_words("It sails at six.", "It sails at noon.")
     [('span', 'It sails at '), ('del', 'six'), ('ins', 'noon'), ('span', '.')]
     """
+    if before == after:
+        return [("span", before)] if before else []
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if max(len(old), len(new)) > limits.DIFF_WORDS:
+    if max(len(old), len(new)) > limits.DIFF_WORDS or _pairs(old, new) > limits.DIFF_PAIRS:
         return [one for one in (("del", before), ("ins", after)) if one[1]]
     return list(_parts(old, new))
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the number of pairs of equal words of two lists."""
+    first, second = (Counter(word.strip() for word in words) for words in (old, new))
+    return sum(count * second[word] for word, count in first.items())
 
 
 def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,8 @@ KINDS: Final[tuple[str, ...]] = get_args(EventKind)
 _SHOWN: Final = ("", "before", "after", "never")
 _SERVER: Final = ("reply", "draw")
 """Kinds that the server alone makes."""
+DRAW_ID: Final = "draw-"
+"""The beginning of the ids of draws, which item and round give: no other event may take one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,9 @@ def _event(row: Row) -> Event:
             raise FieldError(f"the field {name!r} has more than {most:,} characters")
     if row:
         raise FieldError(f"unknown field {next(iter(row))!r}")
+    for name in ("client_id", "item_id"):
+        if "\0" in getattr(made, name):
+            raise FieldError(f"the field {name!r} has the character NUL, which no database keeps")
     return made
 
 

@@ -32,6 +32,8 @@ from ragstone.types import Message, Passage, Query
 
 AGAIN: Final = "#again"
 """The end of the id of an item that a person gets a second time, to measure self-consistency."""
+ADJUDICATED: Final = "adjudicated:"
+"""The beginning of the field of a reviewer's decision; the name of the question follows."""
 _ROLES: Final = ("user", "agent")
 _DRAWN: Final = ("inclusion_probability", "round")
 

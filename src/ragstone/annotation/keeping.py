@@ -13,10 +13,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from ragstone.annotation.derived import CHANGES_A_LABEL, Place, label_now, label_row, place_of
-from ragstone.annotation.events import Event, KeptEvent
-from ragstone.annotation.items import base_id
+from ragstone.annotation.events import DRAW_ID, Event, KeptEvent
+from ragstone.annotation.items import ADJUDICATED, base_id
 from ragstone.annotation.tables import EVENTS, LABELS, event_row, kept_event
 from ragstone.core.times import utc_text
+from ragstone.web import limits
 
 _AFTER_WITHDRAWAL: Final = ("withdraw", "undo")
 _KEY: Final = tuple(column.name for column in LABELS.primary_key)
@@ -30,6 +31,8 @@ class Posted:
     events: Sequence[Event]
     is_owner: bool = True
     """Whether the person may withdraw items."""
+    may_decide: bool = True
+    """Whether the person may decide what others disagree about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +86,12 @@ class _Batch:
     ) -> None:
         self.connection, self.item_ids = connection, item_ids
         events = [event for post in posts for event in post.events]
-        ids = sorted({one.client_id for one in events})
+        # No database knows such a text: PostgreSQL would refuse the whole transaction.
+        ids = sorted({one.client_id for one in events if "\0" not in one.client_id})
+        items = sorted({base_id(one.item_id) for one in events if "\0" not in one.item_id})
         rows = connection.execute(sa.select(EVENTS).where(EVENTS.c.client_id.in_(ids)))
         self.known = {row.client_id: kept_event(row) for row in rows}
-        self.withdrawn = _withdrawn(connection, sorted({base_id(one.item_id) for one in events}))
+        self.withdrawn = _withdrawn(connection, items)
         last = connection.execute(sa.select(sa.func.max(EVENTS.c.sequence))).scalar_one()
         self.sequence = last or 0
         self.rows: list[dict[str, Any]] = []
@@ -126,15 +131,28 @@ class _Batch:
         """Return why an event is not kept; "" if it is."""
         if self.item_ids is not None and base_id(event.item_id) not in self.item_ids:
             return f"the project has no item {event.item_id!r}"
-        if event.kind == "withdraw" and not post.is_owner:
-            return "only an owner of the project withdraws an item"
         if base_id(event.item_id) in self.withdrawn and event.kind not in _AFTER_WITHDRAWAL:
             return f"the item {event.item_id!r} was withdrawn"
-        texts = (event.client_id, event.item_id, event.field, event.part, event.client_time)
-        named = str(event.value) if event.kind == "undo" else ""
-        if any("\0" in text for text in (*texts, named)):
-            return "a text contains the character NUL, which no database keeps"
-        return ""
+        reason = _no_right(post, event) or _no_text(post, event)
+        if not reason and event.kind == "undo":
+            reason = self._no_undo(post, event)
+        return reason
+
+    def _no_undo(self, post: Posted, undo: Event) -> str:
+        """Return why an event cannot be undone so; an unknown one can: nothing follows from it."""
+        named = str(undo.value)
+        kept = self.known.get(named)
+        if kept is None:
+            wanted = sa.select(EVENTS).where(EVENTS.c.client_id == named)
+            row = self.connection.execute(wanted).one_or_none()
+            kept = None if row is None else kept_event(row)
+        if kept is None:
+            return ""
+        if kept.person != post.person:
+            return f"the event {named!r} is of another person, who may undo it"
+        if kept.event.item_id != undo.item_id:
+            return f"the event {named!r} is about the item {kept.event.item_id!r}; undo it there"
+        return "an undo is not undone: label again" if kept.event.kind == "undo" else ""
 
     def _follow(self, kept: KeptEvent) -> None:
         """Note an event and what follows from it."""
@@ -163,6 +181,33 @@ class _Batch:
         elif event.kind == "withdraw":
             self.withdrawn -= {event.item_id}
             self.withdrawn |= _withdrawn(self.connection, [event.item_id])
+
+
+def _no_right(post: Posted, event: Event) -> str:
+    """Return why a person may not do this; "" if they may."""
+    if event.kind == "withdraw":
+        if not post.is_owner:
+            return "only an owner of the project withdraws an item"
+        if event.item_id != base_id(event.item_id):
+            return f"{event.item_id!r} is a second showing: withdraw {base_id(event.item_id)!r}"
+    if event.field.startswith(ADJUDICATED) and not post.may_decide:
+        return "only reviewers and owners decide what people disagree about"
+    if event.client_id.startswith(DRAW_ID) and event.kind != "draw":
+        return f"ids that begin with {DRAW_ID!r} are those of the server"
+    return ""
+
+
+def _no_text(post: Posted, event: Event) -> str:
+    """Return why the texts of an event cannot be kept; "" if they can."""
+    texts = (event.client_id, event.item_id, event.field, event.part, event.client_time)
+    named = str(event.value) if event.kind == "undo" else ""
+    if any("\0" in text for text in (*texts, named)):
+        return "a text contains the character NUL, which no database keeps"
+    place = "".join(place_of(event, post.person)).encode()
+    if len(place) > limits.LABEL_PLACE_BYTES:
+        most = f"{limits.LABEL_PLACE_BYTES:,}"
+        return f"the item, person, field and part have {len(place):,} bytes, more than {most}"
+    return ""
 
 
 def _withdrawn(connection: sa.Connection, item_ids: Sequence[str]) -> set[str]:

@@ -99,17 +99,23 @@ class LiveNumbers:
         self._error: Exception | None = None
         self._running: threading.Event | None = None
         self._rests_until = 0.0
+        self._waits = threading.Lock()
+        """Held by the one who waits: the threads of all others are there for clicks."""
 
     def of(self, site: Site, wait: float) -> ProjectNumbers | None:
         """Return the last numbers of a project; None if the first ones are not there yet.
 
         Args:
             site: the project.
-            wait: seconds to wait for new numbers if there are new events.
+            wait: seconds to wait for new numbers if there are new events; who asks while another
+                one waits gets the last ones at once.
         """
         ready = self._begun(site)
-        if ready is not None:
-            ready.wait(wait)
+        if ready is not None and self._waits.acquire(blocking=False):
+            try:
+                ready.wait(wait)
+            finally:
+                self._waits.release()
         if self._kept is None and self._error is not None:
             raise self._error
         return self._kept

@@ -23,8 +23,10 @@ PersonRole: TypeAlias = Literal["annotator", "reviewer", "owner"]
 ROLES: Final[tuple[PersonRole, ...]] = ("annotator", "reviewer", "owner")
 OWNER: Final = "owner"
 """The person of a project on this machine alone, unless `--name` gives another name."""
-_RESERVED: Final = ("agent", "model", "ragstone")
+_RESERVED: Final = ("agent", "known", "model", "ragstone")
 """Names in events and exports that belong to programs."""
+REPEATED: Final = " (again)"
+"""What follows the name of a person in exports, for the second labels of the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ def check_name(name: str) -> None:
             "ends",
             value=name,
         )
-    if name in _RESERVED:
+    if name in _RESERVED or name.endswith(REPEATED):
         raise ConfigError(f"the name {name!r} is reserved; choose another one", value=name)
 
 

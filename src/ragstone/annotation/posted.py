@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragstone.annotation.database import Database
+from ragstone.annotation.derived import CHANGES_A_LABEL
 from ragstone.annotation.events import Event
 from ragstone.annotation.items import base_id
 from ragstone.annotation.keeping import Receipt, receipts_document
+from ragstone.annotation.schemes import Scheme
+from ragstone.annotation.site import Site
+from ragstone.data.readers.rows import show
 
 
 def events_answer(
@@ -30,6 +34,37 @@ def events_answer(
         "current": {item_id: _labels(database, item_id, person) for item_id in items},
         "withdrawn": {one: gone[base_id(one)] for one in items if base_id(one) in gone},
     }
+
+
+def not_a_label(scheme: Scheme, event: Event) -> str:
+    """Return why an event is not an answer to its question; "" if it is, or has no question.
+
+    What reads the labels, such as an export, relies on the scheme.
+    """
+    question = scheme.question(event.field) if event.kind == "label" else None
+    if question is None or question.is_label(event.value):
+        return ""
+    return f"the question {event.field!r} has no label {show(event.value)}"
+
+
+def qualification_is_over(site: Site, person: str, event: Event) -> str:
+    """Return why a label of a qualification item comes too late; "" if it does not.
+
+    Who has finished them is told how many are right, and could try labels until all are.
+    """
+    item = site.project.items.get(base_id(event.item_id))
+    if site.project.settings.qualification is None or item is None or not item.known:
+        return ""
+    if event.kind not in (*CHANGES_A_LABEL, "undo"):
+        return ""
+    with site.work.lock:
+        site.work.refresh()
+        if site.work.open_known(person):
+            return ""
+    kept = site.database.events(item_id=event.item_id, person=person)
+    if any(one.event.client_id == event.client_id for one in kept):
+        return ""  # a second copy is confirmed as the first one
+    return "the qualification is over: its labels stay as they are"
 
 
 def _labels(database: Database, item_id: str, person: str) -> list[dict[str, Any]]:

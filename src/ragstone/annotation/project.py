@@ -69,6 +69,9 @@ class Settings:
     """A scheme's name or its file beside `project.yaml`; the task's own if it is empty."""
     guidelines: str = ""
     """A text file beside `project.yaml`, in place of the scheme's guidelines."""
+    blind_key: str = ""
+    """Drawn when the project is made: without it, a person who knows the names of the systems could
+    compute which answer is whose. A change mixes up the sides of pairs that were shown."""
     people_per_item: int = 1
     """How many people label each item."""
     order: Literal["per_person", "file"] = "per_person"

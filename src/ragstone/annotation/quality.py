@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.annotation.database import SKIPPED
-from ragstone.annotation.disagreements import ADJUDICATED, comparable, withdrawn_items
+from ragstone.annotation.disagreements import comparable, withdrawn_items
 from ragstone.annotation.done import right_labels
-from ragstone.annotation.items import AGAIN, base_id
+from ragstone.annotation.items import ADJUDICATED, AGAIN, base_id
 from ragstone.statistics.agreement import cohen_kappa
 from ragstone.statistics.label_agreement import majority
 from ragstone.statistics.proportions import Proportion, proportion

@@ -18,6 +18,7 @@ from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
+from ragstone.annotation.people import REPEATED
 from ragstone.annotation.schemes import Rated, Scheme
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.data.taxonomy import SEPARATOR
@@ -158,7 +159,7 @@ class _Exporter:
 
     def renamed(self, label: GivenLabel, named: Mapping[str, str]) -> GivenLabel:
         """Return a label with the rater's name in the export; own parts are kept."""
-        again = " (again)" if label.item_id.endswith(AGAIN) else ""
+        again = REPEATED if label.item_id.endswith(AGAIN) else ""
         person = named.get(label.person, label.person) + again
         question = self.scheme.question(label.field)
         if question is not None and question.kind == "parts" and isinstance(label.value, list):

@@ -83,13 +83,28 @@ def refusal(
     if changed is None or changed.kind in _HARMLESS:
         return ""
     state = conversation(database, event.item_id)
-    if person.name == state.writer or not state.writer:
-        reason = _of_writer(state, changed)
-    else:
-        reason = _of_reviewer(state, person, changed)
-        if not reason and event.kind != "undo":
-            reason = _of_value(state, changed, (*TURN_LABELS, *questions))
+    is_writer = person.name == state.writer or not state.writer
+    reason = _of_writer(state, changed) if is_writer else _of_reviewer(state, person, changed)
+    if not reason and event.kind == "label" and event.field != "submitted":
+        reason = _of_value(state, changed, (*TURN_LABELS, *questions))
     return "" if reason and _is_known(database, event) else reason
+
+
+def refusal_of_post(
+    database: Database, person: Person, event: Event, questions: Collection[str] = ()
+) -> str:
+    """Return why an event that a browser posts can never be kept; "" if it can.
+
+    A turn and the end of a conversation have calls of their own, which check the goals.
+    """
+    reason = refusal(database, person, event, questions)
+    changed = _undone(database, person, event) if event.kind == "undo" else event
+    if reason or changed is None:
+        return reason
+    if changed.kind == "ask":
+        return "A turn is asked by /ask, and taken back by /undo-turn."
+    is_end = changed.field == "submitted" and changed.kind == "label"
+    return "A conversation is sent to review, and taken back, by /submit." if is_end else ""
 
 
 def _is_known(database: Database, event: Event) -> bool:
@@ -108,6 +123,8 @@ def _of_writer(state: WrittenConversation, event: Event) -> str:
     if event.field in REVIEW_FIELDS:
         is_own = "Nobody reviews their own conversation."
         return is_own if state.writer else "Nobody has written the conversation yet."
+    if not state.writer and event.kind != "ask":
+        return "Nobody has written the conversation yet."
     if state.state == "accepted":
         return "The conversation was accepted. It can be changed if a reviewer rejects it."
     if state.state == "submitted" and event.field != "submitted":

@@ -13,7 +13,7 @@ questions:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict
 
@@ -92,6 +92,28 @@ class Question:
     def numeric(self) -> bool:
         """Whether its options are numbers, the points of a scale."""
         return bool(self.options) and all(not isinstance(o.value, str) for o in self.options)
+
+    def is_label(self, value: Any) -> bool:
+        """Whether a value can be a label; None, which removes one, always can.
+
+        >>> asked = Question("support", options=(Option("yes"), Option("no")))
+        >>> asked.is_label("yes"), asked.is_label("perhaps"), asked.is_label(["yes"])
+        (True, False, False)
+        """
+        if value is None:
+            return True
+        if self.kind == "text":
+            return isinstance(value, str)
+        if self.kind == "choice":
+            return self._is_option(value)
+        if not isinstance(value, list):
+            return False
+        return all(
+            isinstance(o, str) if self.kind == "parts" else self._is_option(o) for o in value
+        )
+
+    def _is_option(self, value: Any) -> bool:
+        return not isinstance(value, bool) and any(value == one.value for one in self.options)
 
 
 @dataclass(frozen=True)

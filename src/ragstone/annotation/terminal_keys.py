@@ -51,7 +51,8 @@ class PipedKeys:
         self._target.write(prompt)
         self._target.flush()
         line = self._source.readline()
-        return line.rstrip("\r\n") if line else None
+        # No database keeps the bytes of a pipe that are not text.
+        return line.rstrip("\r\n").encode(errors="replace").decode() if line else None
 
     def close(self) -> None:
         """Do nothing: a pipe has no settings."""

@@ -94,9 +94,9 @@ class Work:
         if self._sequence < 0:
             self._load()
         touched: dict[tuple[str, str], None] = {}
-        for kept in self.database.events(after=self._sequence, kinds=_KINDS):
-            self._sequence = kept.sequence
-            event = kept.event
+        sequence = self._sequence
+        for kept in self.database.events(after=sequence, kinds=_KINDS):
+            sequence, event = kept.sequence, kept.event
             match event.kind:
                 case "open":
                     self._opened(kept)
@@ -112,6 +112,8 @@ class Work:
                         self._withdraw()
         for item_id, person in touched:
             self._apply(item_id, person, list(self.database.labels(item_id=item_id, person=person)))
+        # If the database fails before this, the next call takes in the same events.
+        self._sequence = sequence
 
     def _load(self) -> None:
         items = self.project.items
@@ -123,15 +125,14 @@ class Work:
             held = list(given)
             found.append((max(one.sequence for one in held), item_id, person, held))
         # In the order in which people finished the items: repeats count from there.
-        for sequence, item_id, person, held in sorted(found, key=lambda one: one[0]):
-            self._sequence = sequence
+        for _, item_id, person, held in sorted(found, key=lambda one: one[0]):
             self._apply(item_id, person, held)
-        self._sequence = max(self._sequence, 0)
         self._withdraw()
         self.drawn = {one.item_id: one.inclusion for one in items.values() if one.inclusion}
         self._draw()
         for kept in self.database.events(kinds=("open",)):
             self._opened(kept)
+        self._sequence = max((sequence for sequence, *_ in found), default=0)
 
     def _draw(self) -> None:
         self.drawn |= self.database.draws()

@@ -37,7 +37,9 @@ class EventWriter:
         Raises `StoreUnavailable` if they were not kept: the same request may be sent again.
         """
         future = asyncio.get_running_loop().create_future()
-        self._waiting.append((Posted(person.name, events, person.role == "owner"), future))
+        may_decide = person.role != "annotator"
+        post = Posted(person.name, events, person.role == "owner", may_decide)
+        self._waiting.append((post, future))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
         receipts: list[Receipt] = await future

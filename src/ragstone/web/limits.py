@@ -24,7 +24,12 @@ VIEW_CELL_CHARACTERS: Final = 100
 POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
+LABEL_PLACE_BYTES: Final = 2_500
+"""Item, person, field and part of a label together: a row of PostgreSQL's index has 2,704 bytes.
+An event that no database keeps would be sent again for ever, with all others of its transaction."""
 ASKED_CHARACTERS: Final = 10_000  # A query or a search that a person types for the agent.
+RUNNING_ASKS: Final = 500
+"""Asks of all people that the agent works on or that wait for it: each has a thread."""
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
 """An item that is open at a person goes to others after this time without a label."""
@@ -41,6 +46,9 @@ WRONG_TOKEN_ADDRESSES: Final = 1000  # Addresses with wrong tokens before old on
 DIFF_WORDS: Final = 2_000
 """Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
 the comparison takes the square of the length."""
+DIFF_PAIRS: Final = 100_000
+"""Pairs of equal words of two answers whose changes are shown word by word: English texts of 2,000
+words have about 50,000; 1,000 equal signs have a million, which would take a minute."""
 GROUPED_EVENTS: Final = 1000
 """Waiting events that are kept in one transaction, and the rest of the last request among them."""
 KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no query for its person.

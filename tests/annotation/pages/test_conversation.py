@@ -9,6 +9,7 @@ import pytest
 from tests.annotation.test_conversation_calls import ANN, BEN, CABINS, asked, complete
 from tests.fakes.conversation_project import conversation_project, open_site
 
+from ragstone.annotation.events import Event
 from ragstone.annotation.pages.conversation import CONVERSATION_CALLS, CONVERSATION_PAGE
 from ragstone.annotation.people import Person
 from ragstone.annotation.site import Document, Site, Visit
@@ -57,6 +58,15 @@ def test_each_person_gets_a_conversation_of_their_own(site: Site) -> None:
     assert seen["closed"] == "Another person writes this conversation."
     with pytest.raises(PageError, match="no item 'c9'"):
         page(site, item="c9")
+
+
+def test_a_withdrawn_conversation_gives_way_to_the_next_one(site: Site) -> None:
+    """Else its writer would never get another one."""
+    asked(site, CABINS)
+    site.database.append("owner", [Event("w", "withdraw", "c1", value="It is c2 again.")])
+
+    assert page(site)["item"]["item_id"] == "c2"
+    assert "c2 again" in page(site, item="c1")["closed"]
 
 
 def test_a_turn_has_its_marks_labels_and_score(site: Site) -> None:

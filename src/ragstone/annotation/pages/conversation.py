@@ -89,7 +89,8 @@ def _next(site: Site, person: Person) -> str:
         if kept.event.field == "query":
             writers.setdefault(kept.event.item_id, kept.person)
     own = [item_id for item_id, writer in writers.items() if writer == person.name]
-    for item_id in own:
+    gone = site.database.withdrawn(own)
+    for item_id in (one for one in own if one in site.project.items and one not in gone):
         if conversation(site.database, item_id).state in ("writing", "returned"):
             return item_id
     # Only as many are asked for as are needed: what is offered is held for this person.

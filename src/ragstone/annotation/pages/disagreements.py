@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation.blind import Blind
 from ragstone.annotation.disagreements import (
-    ADJUDICATED,
     SCALE_POINTS,
     Dispute,
     comparable,
     disagreements,
 )
 from ragstone.annotation.item_questions import asked_questions
+from ragstone.annotation.items import ADJUDICATED
 from ragstone.annotation.schemes import KEYS
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web import limits

@@ -27,8 +27,8 @@ def _run(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
         raise PageError(400, StateText(f"The reason has more than {most} characters."))
     if item_id not in site.project.items:
         raise PageError(404, StateText(f"There is no item {item_id!r} in this project."))
-    event = _withdrawal(item_id, reason) if reason else _undo(site, person, item_id)
-    site.database.append(person.name, [event])
+    events = [_withdrawal(item_id, reason)] if reason else _undo(site, person, item_id)
+    site.database.append(person.name, events)
     return {"item_id": item_id, "withdrawn": site.database.withdrawn([item_id]).get(item_id)}
 
 
@@ -36,16 +36,18 @@ def _withdrawal(item_id: str, reason: str) -> Event:
     return Event(secrets.token_urlsafe(12), "withdraw", item_id, value=reason)
 
 
-def _undo(site: Site, person: Person, item_id: str) -> Event:
-    """Return the event that takes an item back."""
+def _undo(site: Site, person: Person, item_id: str) -> list[Event]:
+    """Return the events that take an item back, also one that a person withdrew twice."""
     undone = site.database.undone(item_id)
     events = site.database.events(item_id=item_id, kinds=("withdraw",))
-    kept = next((one for one in events if one.event.client_id not in undone), None)
-    if kept is None:
+    kept = [one for one in events if one.event.client_id not in undone]
+    if not kept:
         raise PageError(409, StateText(f"The item {item_id!r} is not withdrawn."))
-    if kept.person != person.name:
-        raise PageError(409, StateText(f"{kept.person} withdrew the item and may undo it."))
-    return Event(secrets.token_urlsafe(12), "undo", item_id, value=kept.event.client_id)
+    mine = [one.event.client_id for one in kept if one.person == person.name]
+    if not mine:
+        said = f"{kept[0].person} withdrew the item and may undo it."
+        raise PageError(409, StateText(said))
+    return [Event(secrets.token_urlsafe(12), "undo", item_id, value=one) for one in mine]
 
 
 WITHDRAW: Final = SiteCall("/withdraw", _run, roles=("owner",))
