@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.annotation.blind import SIDES, Blind
+from ragstone.annotation.items import AnnotationItem
+from ragstone.annotation.parts import parts_of, plain_parts, read_parts
 from ragstone.annotation.schemes import AnswerKind, Question
 from ragstone.data.readers.ratings import Shown
+from ragstone.types import Query
 
 if TYPE_CHECKING:
-    from ragstone.annotation.items import AnnotationItem
     from ragstone.annotation.project import Project
 
 
@@ -67,24 +69,39 @@ def asked_questions(
         blind: the item's answers as the person sees them.
         labels: (question, part) -> the person's label.
     """
-    found, parts = [], _parts(project, item, blind)
+    found, parts = [], _parts(project, item, blind, labels)
     for part, (about, questions) in parts.items():
         real = blind.parts.get(part, part)
         for one in questions:
             given = labels.get((one.name, real))
+            if one.kind == "parts":
+                given = plain_parts(read_parts(given))
             found.append(_asked(project, item, blind, one, (part, real, about), given))
     return found
 
 
+def part_questions(project: Project) -> list[AskedQuestion]:
+    """Return the questions about a part that a person has not marked yet."""
+    item = AnnotationItem("", Query("", ""))
+    blind, place = Blind(project, "", ""), ("", "", "")
+    of_part = [one for one in project.scheme.questions if one.of == "part"]
+    return [_asked(project, item, blind, one, place, None) for one in of_part]
+
+
 def _parts(
-    project: Project, item: AnnotationItem, blind: Blind
+    project: Project,
+    item: AnnotationItem,
+    blind: Blind,
+    labels: Mapping[tuple[str, str], Any],
 ) -> dict[str, tuple[str, list[Question]]]:
     """Return part -> its name for the eye and its questions, in the order of the scheme."""
     found: dict[str, tuple[str, list[Question]]] = {}
+    listed = enumerate(parts_of(project.scheme, item, labels), 1)
+    statements = [(one.part_id, f"Statement {number}") for number, one in listed]
     for question in project.scheme.questions:
-        if question.kind != "parts":
-            for part, about in _about(question, item, blind):
-                found.setdefault(part, (about, []))[1].append(question)
+        about = statements if question.of == "part" else _about(question, item, blind)
+        for part, name in about:
+            found.setdefault(part, (name, []))[1].append(question)
     return found
 
 
@@ -100,9 +117,6 @@ def _about(question: Question, item: AnnotationItem, blind: Blind) -> Iterator[t
         case "passage":
             for number, passage in enumerate(item.passages, 1):
                 yield passage.passage_id, f"Passage {number}"
-        case "part":
-            for number, _text in enumerate(item.parts, 1):
-                yield f"part:{number}", f"Statement {number}"
         case _:
             return
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation.disagreements import comparable
+from ragstone.annotation.parts import parts_of
 
 if TYPE_CHECKING:
     from ragstone.annotation.events import GivenLabel
@@ -53,9 +54,7 @@ def _parts(
         case "passage":
             return [one.passage_id for one in item.passages]
         case "part":
-            written = [given.get((one.name, "")) for one in scheme.questions if one.kind == "parts"]
-            listed = next((one for one in written if isinstance(one, list)), item.parts)
-            return [f"part:{number}" for number in range(1, len(listed) + 1)]
+            return [one.part_id for one in parts_of(scheme, item, given)]
     return [""]
 
 

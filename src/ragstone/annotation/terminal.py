@@ -19,6 +19,7 @@ from ragstone.annotation.blind import SIDES, Blind
 from ragstone.annotation.done import is_done
 from ragstone.annotation.events import Event
 from ragstone.annotation.items import AnnotationItem, ShownAnswer, base_id
+from ragstone.annotation.parts import Part, parts_of
 from ragstone.annotation.schemes import KEYS as OPTION_KEYS
 from ragstone.annotation.schemes import Question
 from ragstone.annotation.terminal_keys import ENTER, KeySource
@@ -111,7 +112,7 @@ class TerminalPage:
             self.labelled.add(item_id)
 
     def _show(self, item_id: str, item: AnnotationItem, drawn: Sequence[ShownAnswer]) -> None:
-        parts = self._written(item_id, item)
+        parts = [one.text for one in self._written(item_id, item)]
         self._say(item_text(item, drawn, parts, self.site.project.scheme, self.width))
 
     def _drawn(self, item_id: str, item: AnnotationItem) -> list[ShownAnswer]:
@@ -150,15 +151,13 @@ class TerminalPage:
                 return [(p.passage_id, f"Passage {n}") for n, p in enumerate(item.passages, 1)]
             case "part":
                 parts = enumerate(self._written(item_id, item), 1)
-                return [(f"part:{n}", f"Statement {n}, {text}") for n, text in parts]
+                return [(one.part_id, f"Statement {n}, {one.text}") for n, one in parts]
         return [("", "")]
 
-    def _written(self, item_id: str, item: AnnotationItem) -> Sequence[str]:
+    def _written(self, item_id: str, item: AnnotationItem) -> list[Part]:
         """Return the statements that the person wrote, or those of the item."""
-        scheme = self.site.project.scheme
-        named = next((one.name for one in scheme.questions if one.kind == "parts"), "")
-        given = self._given(item_id, named, "") if named else None
-        return given if isinstance(given, list) else item.parts
+        given = {(one.field, one.part): one.value for one in self._labels(item_id)}
+        return parts_of(self.site.project.scheme, item, given)
 
     # A question
 

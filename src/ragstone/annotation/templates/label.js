@@ -16,7 +16,7 @@
   const here = () => desk.dataset.item;
   const entry = () => trail.find((one) => one.item === here());
   const units = () => $$("[data-unit]", desk);
-  const text = (unit) => $("textarea", unit);
+  const text = (unit) => (unit.dataset.kind === "text" ? $("textarea", unit) : null);
   const json = JSON.stringify;
   const seconds = () => Math.round((spent + (document.hidden ? 0 : performance.now() - since)) / 10) / 100;
   const tell = (words) => { $("[data-tell]", desk).textContent = words; };
@@ -25,18 +25,20 @@
 
   // The value of a question: undefined if there is none.
   const value = (unit) => {
+    if (unit.dataset.kind === "parts") return parts.value();
     if (text(unit)) return text(unit).value.trim() && !("optional" in unit.dataset && text(unit).value === text(unit).dataset.start && !unit.dataset.given) ? text(unit).value : undefined;
     const chosen = $$("[aria-pressed=true]", unit).map((one) => JSON.parse(one.dataset.value));
     return unit.dataset.kind === "choices" ? (chosen.length ? chosen : undefined) : chosen[0];
   };
   const set = (unit, wanted) => {
+    if (unit.dataset.kind === "parts") { parts.set(wanted ?? JSON.parse(unit.dataset.start)); return; }
     if (text(unit)) text(unit).value = wanted ?? text(unit).dataset.start;
     const all = [wanted].flat().map((one) => json(one));
     for (const one of $$("[data-value]", unit)) one.setAttribute("aria-pressed", String(all.includes(json(JSON.parse(one.dataset.value)))));
   };
   const given = (unit) => (unit.dataset.given ? JSON.parse(unit.dataset.given) : undefined);
   const changed = (unit) => json(value(unit)) !== json(given(unit));
-  const required = (unit) => value(unit) === undefined && !("optional" in unit.dataset);
+  const required = (unit) => !("optional" in unit.dataset) && [undefined, "[]"].includes(json(value(unit)));
   const differs = (unit) => unit.dataset.suggested && json(value(unit)) !== json(JSON.parse(unit.dataset.suggested));
 
   // Labels and skips that wait in this browser: the server that made the page does not know them.
@@ -124,6 +126,7 @@
     spent = 0; since = performance.now(); marked = []; stuck = false; now = undefined;
     if (here()) {
       restore();
+      parts?.draw();
       seen.delete(here()); seen.set(here(), desk);
       if (seen.size > KEPT) seen.delete(seen.keys().next().value);
       if (!entry()) trail.push({ item: here(), sent: [], done: false });
@@ -202,7 +205,7 @@
     } else next();
   };
 
-  const note = (unit) => { marked.push([unit, value(unit)]); unit.dataset.seconds = seconds(); };
+  const note = (unit, was = value(unit)) => { marked.push([unit, was]); unit.dataset.seconds = seconds(); };
   const choose = (unit, button) => {
     note(unit);
     if (unit.dataset.kind === "choices") button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
@@ -236,8 +239,11 @@
     if (back.item !== here()) return;
     for (const [, field, part, before] of taken) {
       const unit = unitAt(field, part);
-      if (unit) { unit.dataset.given = before; set(unit, given(unit)); }
+      if (unit) unit.dataset.given = before;
+      // Statements stay to be edited.
+      if (unit && !parts) set(unit, given(unit));
     }
+    keepDraft();
     now = units().find(required) ?? units()[0];
     entry().done = !units().some(required) && taken.some((one) => one[3]);
     if (!entry().done) delete desk.dataset.revealed;
@@ -299,8 +305,8 @@
     const code = /^(?:Key|Digit|Numpad)(\w)$/.exec(event.code)?.[1].toLowerCase(), plain = /^[ -~]+$/.test(event.key) && !(code >= "0" && code <= "9") ? event.key : code;
     const option = !event.shiftKey && $(`[data-key="${CSS.escape(plain ?? "")}"]`, open ?? now ?? desk);
     if (open) { option?.click(); return; }
-    const act = acts[letters[plain?.toLowerCase()]];
-    if (option && here()) choose(now, option);
+    const act = acts[letters[(event.shiftKey && plain?.length > 1 ? "shift+" : "") + plain?.toLowerCase()]];
+    if (option && here()) choose(option.closest("[data-unit]"), option);
     else if (event.key === "Enter" && here() && !event.target.closest("button, a, summary")) store();
     else if (act && (here() || ["undo", "back", "forward"].includes(letters[plain.toLowerCase()]))) act();
     else return;
@@ -324,6 +330,10 @@
     queue = queue.filter((one) => one.dataset.item !== item);
     if (item !== here() || entry().done) return;
     leave("You labelled the item before in another tab.");
+  });
+  const parts = globalThis.ragstoneParts?.({
+    acts, letters, note, tell, newId: ragstoneAnnotate.newId, desk: () => desk, now: () => now,
+    open: () => units().find(required), go: (unit) => { now = unit; draw(); now?.scrollIntoView({ block: "nearest" }); }, changed: () => { keepDraft(); draw(); },
   });
   for (const one of late()) finishedHere.add(one.item_id);
   const isOver = !address.has("item") && finishedHere.has(here());
