@@ -290,7 +290,11 @@
     else if (button) choose(button.closest("[data-unit]"), button);
     else if (about && !String(getSelection())) { const unit = units().find((one) => one.dataset.part === about.dataset.about); if (unit) { now = unit; draw(); } }
   });
-  document.addEventListener("focusin", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit && unit !== now) { now = unit; draw(); } });
+  document.addEventListener("focusin", ({ target }) => {
+    // The panel of a phone must not move under the finger.
+    const unit = parts?.unitOf(target, now) ?? target.closest("[data-unit]");
+    if (unit && unit !== now) { now = unit; draw(); }
+  });
   document.addEventListener("input", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit) { unit.dataset.seconds = seconds(); keepDraft(); } });
   document.addEventListener("visibilitychange", () => { if (document.hidden) spent += performance.now() - since; since = performance.now(); });
   const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", n: "question", arrowleft: "back", arrowright: "forward" };
@@ -306,8 +310,11 @@
     const option = !event.shiftKey && $(`[data-key="${CSS.escape(plain ?? "")}"]`, open ?? now ?? desk);
     if (open) { option?.click(); return; }
     const act = acts[letters[(event.shiftKey && plain?.length > 1 ? "shift+" : "") + plain?.toLowerCase()]];
-    if (option && here()) choose(option.closest("[data-unit]"), option);
-    else if (event.key === "Enter" && here() && !event.target.closest("button, a, summary")) store();
+    if (option && here()) {
+      if (event.target.matches("[data-value]")) option.focus();
+      choose(option.closest("[data-unit]"), option);
+    }
+    else if (event.key === "Enter" && here() && !event.target.closest("button:not([aria-pressed=true]), a, summary")) store();
     else if (act && (here() || ["undo", "back", "forward"].includes(letters[plain.toLowerCase()]))) act();
     else return;
     event.preventDefault();

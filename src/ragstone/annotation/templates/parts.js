@@ -116,7 +116,6 @@ function ragstoneParts({ acts, letters, note, tell, newId, desk, now, open, go, 
     // A tap on a button ends the selection on some phones.
     if (text?.contains(found.anchorNode)) picked = String(found).trim();
   });
-  document.addEventListener("focusin", (event) => { const one = event.target.closest("[data-statement]"); if (one && !event.target.closest("[data-statement] [data-unit]")) go($("[data-unit]", one) ?? unit()); });
   document.addEventListener("focusout", (event) => {
     const one = inRow(event);
     if (!one?.isConnected) return;
@@ -134,5 +133,10 @@ function ragstoneParts({ acts, letters, note, tell, newId, desk, now, open, go, 
     else return;
     event.preventDefault();
   });
-  return { value, set, draw };
+  // The question that a field or button of the list belongs to.
+  const unitOf = (target, old) => {
+    const at = target.closest("[data-statement]"), own = target.closest("[data-unit]");
+    return own === unit() ? (at && $("[data-unit]", at)) ?? (own?.contains(old) ? old : null) : null;
+  };
+  return { value, set, draw, unitOf };
 }
