@@ -1,13 +1,19 @@
-"""Nuggets in a browser: marked, written, split, joined, removed and labelled, by keys and by touch."""
+"""Nuggets in a browser: marked, written, split, joined, removed and labelled; by touch, too."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import pytest
-from tests.browser.test_annotate_label_browser import at, expect, labels, made_site, page, saved
-from tests.browser.test_annotate_label_browser import type_keys
+from tests.browser.test_annotate_label_browser import (
+    at,
+    expect,
+    labels,
+    made_site,
+    page,
+    saved,
+    type_keys,
+)
 from tests.fakes.served_project import served_site
 
 from ragstone.annotation.site import Site

@@ -314,7 +314,7 @@
       if (event.target.matches("[data-value]")) option.focus();
       choose(option.closest("[data-unit]"), option);
     }
-    else if (event.key === "Enter" && here() && !event.target.closest("button:not([aria-pressed=true]), a, summary")) store();
+    else if (event.key === "Enter" && here() && !event.target.closest("button:not([data-value][aria-pressed=true]), a, summary")) store();
     else if (act && (here() || ["undo", "back", "forward"].includes(letters[plain.toLowerCase()]))) act();
     else return;
     event.preventDefault();
