@@ -39,7 +39,7 @@ def nugget_lines(project: Project, database: Database) -> Iterator[bytes]:
         of_query = votes.setdefault(item.query.query_id, {})
         for part in parts_of(project.scheme, item, given):
             value = given.get((name, part.part_id))
-            if value in LABELS:
+            if isinstance(value, str) and value in LABELS:
                 of_query.setdefault(part.text.strip(), Counter())[value] += 1
     texts = {one.query.query_id: one.query.text for one in project.items.values()}
     for query_id, text in texts.items():
