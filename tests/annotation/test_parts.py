@@ -19,7 +19,7 @@ OWN = [{"id": "n7", "text": "It sails at six."}]
 
 
 def test_a_label_has_parts_with_ids() -> None:
-    """Plain texts have their place as id; what is no part, or empty, is left out."""
+    """Plain texts have their place as id; what is not a part, or is empty, is left out."""
     assert read_parts(OWN) == [Part("n7", "It sails at six.")]
     assert read_parts(["a", " ", {"id": 3, "text": "b"}, {"id": "n"}, None, "c"]) == [
         Part("part:1", "a"),

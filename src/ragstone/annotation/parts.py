@@ -25,7 +25,7 @@ class Part:
 
 
 def read_parts(value: object) -> list[Part] | None:
-    """Return the parts of a label, or None if it is no list; what is no part is left out.
+    """Return the parts of a label, or None if it is not a list; anything else in it is left out.
 
     >>> read_parts(["It sails.", {"id": "n7", "text": "At six."}])
     [Part(part_id='part:1', text='It sails.'), Part(part_id='n7', text='At six.')]

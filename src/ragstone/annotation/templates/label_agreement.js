@@ -1,5 +1,5 @@
 "use strict";
-// How far people agree about the item that was labelled last: shown after one's own label.
+// How far people agree about the item that was labelled last: shown after an own label.
 {
   let item, stored = 0, next = 1, said = "", allowed = true;
   const two = (number) => number.toFixed(2).replace(/^(-?)0/, "$1");
