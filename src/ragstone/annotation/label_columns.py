@@ -194,7 +194,7 @@ def _own_parts(
     scheme: Scheme, item: AnnotationItem, labels: Iterable[GivenLabel]
 ) -> list[Part] | None:
     """Return the parts that a person wrote or kept; None if nobody writes parts."""
-    if not any(one.kind == "parts" for one in scheme.questions):
+    if not scheme.writes_parts:
         return None
     return parts_of(scheme, item, {(one.field, one.part): one.value for one in labels})
 

@@ -106,8 +106,7 @@ def _item(site: Site, visit: Visit) -> Document:
 
 def _part_questions(site: Site) -> list[AskedQuestion]:
     """Return the questions about a statement that is still to be marked; none if nobody does."""
-    writes = any(one.kind == "parts" for one in site.project.scheme.questions)
-    return part_questions(site.project) if writes else []
+    return part_questions(site.project) if site.project.scheme.writes_parts else []
 
 
 def _state(site: Site, person: str, item_id: str) -> StateText | None:

@@ -4,7 +4,7 @@
 const bench = $(".bench");
 if (bench) {
   const { item, turn, next } = bench.dataset, answer = $("#answer"), now = $(".now"), undo = [];
-  const { newId } = ragstoneAnnotate;
+  const newId = () => ragstoneAnnotate.newId();
   const box = (name) => `${ragstoneAnnotate.prefix}talk:${item}:${name}`;
   const keep = (name, value) => { if (value) localStorage.setItem(box(name), JSON.stringify(value)); else localStorage.removeItem(box(name)); };
   const kept = (name) => JSON.parse(localStorage.getItem(box(name)));
