@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragstone.annotation.items import AnnotationItem
 from ragstone.annotation.own_schemes import NUGGETS, SUPPORT
 from ragstone.annotation.parts import (
-    Part,
+    ItemPart,
     part_text,
     parts_of,
     plain_parts,
@@ -20,10 +20,10 @@ OWN = [{"id": "n7", "text": "It sails at six."}]
 
 def test_a_label_has_parts_with_ids() -> None:
     """Plain texts have their place as id; what is not a part, or is empty, is left out."""
-    assert read_parts(OWN) == [Part("n7", "It sails at six.")]
+    assert read_parts(OWN) == [ItemPart("n7", "It sails at six.")]
     assert read_parts(["a", " ", {"id": 3, "text": "b"}, {"id": "n"}, None, "c"]) == [
-        Part("part:1", "a"),
-        Part("part:6", "c"),
+        ItemPart("part:1", "a"),
+        ItemPart("part:6", "c"),
     ]
     assert read_parts("It sails.") is None
     assert plain_parts(read_parts(OWN)) == OWN
@@ -32,9 +32,9 @@ def test_a_label_has_parts_with_ids() -> None:
 
 def test_parts_of_a_person_replace_those_of_the_item() -> None:
     """An empty list is a list; a scheme without such a question has the parts of the item."""
-    given = [Part("part:1", "It sails."), Part("part:2", "At six.")]
+    given = [ItemPart("part:1", "It sails."), ItemPart("part:2", "At six.")]
     assert parts_of(NUGGETS, ITEM, {}) == given
-    assert parts_of(NUGGETS, ITEM, {("nugget", ""): OWN}) == [Part("n7", "It sails at six.")]
+    assert parts_of(NUGGETS, ITEM, {("nugget", ""): OWN}) == [ItemPart("n7", "It sails at six.")]
     assert parts_of(NUGGETS, ITEM, {("nugget", ""): []}) == []
     assert parts_of(SUPPORT, ITEM, {("nugget", ""): OWN}) == given
     assert written_parts(NUGGETS, {("nugget", ""): "damaged"}) is None
@@ -42,5 +42,5 @@ def test_parts_of_a_person_replace_those_of_the_item() -> None:
 
 def test_the_text_of_a_part_is_its_name_if_no_other_part_has_it() -> None:
     """Else, and if the part is unknown, the id is."""
-    parts = [Part("n1", "a"), Part("n2", "b"), Part("n3", "b")]
+    parts = [ItemPart("n1", "a"), ItemPart("n2", "b"), ItemPart("n3", "b")]
     assert [part_text(one, parts) for one in ("n1", "n2", "n9")] == ["a", "n2", "n9"]

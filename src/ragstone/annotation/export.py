@@ -19,7 +19,7 @@ from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.draws import with_draws
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
-from ragstone.annotation.parts import Part, part_text, parts_of, read_parts
+from ragstone.annotation.parts import ItemPart, part_text, parts_of, read_parts
 from ragstone.annotation.schemes import Rated, Scheme
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.data.taxonomy import SEPARATOR
@@ -125,7 +125,7 @@ class _Exporter:
     task: str
     choice: ExportChoice
     withdrawn: set[str]
-    own_parts: dict[tuple[str, str], list[Part]] = field(default_factory=dict)
+    own_parts: dict[tuple[str, str], list[ItemPart]] = field(default_factory=dict)
     """(item id, rater) -> the parts that the rater marked or wrote."""
 
     @cached_property
@@ -219,7 +219,7 @@ class _Exporter:
                 return {"passage_id": passage_id, "part": f"turn {turn}"}
         return self._whole(item)
 
-    def parts(self, item: AnnotationItem, label: GivenLabel) -> list[Part]:
+    def parts(self, item: AnnotationItem, label: GivenLabel) -> list[ItemPart]:
         """Return the parts that a label's rater wrote, or those of the item."""
         written = self.own_parts.get((item.item_id, label.person))
         return parts_of(self.scheme, item, {}) if written is None else written

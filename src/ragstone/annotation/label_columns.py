@@ -17,7 +17,7 @@ from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done
 from ragstone.annotation.export import plain_value
-from ragstone.annotation.parts import Part, part_text, parts_of
+from ragstone.annotation.parts import ItemPart, part_text, parts_of
 from ragstone.annotation.schemes import Option, Question
 from ragstone.data.taxonomy import SEPARATOR
 from ragstone.evaluation.rater_agreement import RatedValues
@@ -192,7 +192,7 @@ def _question(scheme: Scheme, name: str) -> Question | None:
 
 def _own_parts(
     scheme: Scheme, item: AnnotationItem, labels: Iterable[GivenLabel]
-) -> list[Part] | None:
+) -> list[ItemPart] | None:
     """Return the parts that a person wrote or kept; None if nobody writes parts."""
     if not scheme.writes_parts:
         return None

@@ -19,7 +19,7 @@ from ragstone.annotation.blind import SIDES, Blind
 from ragstone.annotation.done import is_done
 from ragstone.annotation.events import Event
 from ragstone.annotation.items import AnnotationItem, ShownAnswer, base_id
-from ragstone.annotation.parts import Part, parts_of
+from ragstone.annotation.parts import ItemPart, parts_of
 from ragstone.annotation.schemes import KEYS as OPTION_KEYS
 from ragstone.annotation.schemes import Question
 from ragstone.annotation.terminal_keys import ENTER, KeySource
@@ -154,7 +154,7 @@ class TerminalPage:
                 return [(one.part_id, f"Statement {n}, {one.text}") for n, one in parts]
         return [("", "")]
 
-    def _written(self, item_id: str, item: AnnotationItem) -> list[Part]:
+    def _written(self, item_id: str, item: AnnotationItem) -> list[ItemPart]:
         """Return the statements that the person wrote, or those of the item."""
         given = {(one.field, one.part): one.value for one in self._labels(item_id)}
         return parts_of(self.site.project.scheme, item, given)

@@ -120,7 +120,7 @@ LINKED = re.compile(r'(?:src|href)="/assets/([a-z_]+\.(js|css))')
     ],
 )
 def test_scripts_and_styles_are_small(
-    task: str, scripts: int, settings: dict[str, str], tmp_path: Path
+    task: str, scripts: int, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     """All of a page, before it is compressed for the way; compressed, scripts are under 16 kB."""
 

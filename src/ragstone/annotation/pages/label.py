@@ -14,7 +14,7 @@ from ragstone.annotation.asked import AskedQuestion, asked_questions, part_quest
 from ragstone.annotation.assignment import items_left, next_items, standing
 from ragstone.annotation.blind import Blind
 from ragstone.annotation.items import base_id
-from ragstone.annotation.parts import Part, parts_of, plain_parts, read_parts
+from ragstone.annotation.parts import ItemPart, parts_of, plain_parts, read_parts
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web.errors import PageError, StateText
 
@@ -52,7 +52,7 @@ class LabelledItem:
     gold: tuple[str, ...]
     passages: tuple[Passage, ...]
     answers: tuple[LabelledAnswer, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ItemPart, ...]
     """The statements, those that the person wrote or those of the item."""
     own_parts: list[dict[str, str]]
     """The statements of the item, with which a person starts."""
@@ -63,7 +63,7 @@ class LabelledItem:
         """Whether the last key stores the item: there are required choices only."""
         return all(one.kind == "choice" and not one.optional for one in self.asked)
 
-    def about(self, part: Part) -> list[AskedQuestion]:
+    def about(self, part: ItemPart) -> list[AskedQuestion]:
         """Return the questions about a statement."""
         return [one for one in self.asked if one.part == part.part_id]
 
