@@ -57,7 +57,8 @@ if (bench) {
   let soon, late;
   const refresh = async () => {
     const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
-    for (const part of $$("[data-fresh]")) part.replaceChildren(...($(`[data-fresh=${part.dataset.fresh}]`, page)?.childNodes ?? []));
+    // What the agent does stays on the page while it works.
+    for (const part of $$("[data-fresh]")) if (part.id !== "asked" || !$("[data-form] [readonly]")) part.replaceChildren(...($(`[data-fresh=${part.dataset.fresh}]`, page)?.childNodes ?? []));
   };
   document.addEventListener("annotate:saved", () => { clearTimeout(soon); soon = setTimeout(() => refresh().catch(() => {}), 100); });
 
