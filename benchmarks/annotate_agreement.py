@@ -23,7 +23,11 @@ from typing import Any, Final
 import httpx
 import krippendorff
 import numpy as np
-from annotate_shared import ServerProcess, make_project, sessions
+from annotate_shared import (  # type: ignore[import-not-found]  # a file beside this one
+    ServerProcess,
+    make_project,
+    sessions,
+)
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from ragstone.annotation.agreement import agreements

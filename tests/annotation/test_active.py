@@ -11,7 +11,7 @@ from tests.fakes.labelled_project import made_site, plain_items
 
 from ragstone.annotation.active import ROUND_QUERIES, check_active
 from ragstone.annotation.assignment import next_items, standing
-from ragstone.annotation.export import rating_lines
+from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.site import Site
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.errors import ConfigError

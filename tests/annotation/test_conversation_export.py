@@ -20,6 +20,7 @@ from ragstone.annotation.conversation_export import (
 )
 from ragstone.annotation.conversation_import import conversation_items, keep_conversations
 from ragstone.annotation.database import Database
+from ragstone.annotation.project import Project
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.mtrag import MtragReader
@@ -51,7 +52,9 @@ def project(tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.jsonl"])
-def test_mtrags_form_comes_back_equal(project: Any, tmp_path: Path, name: str) -> None:
+def test_mtrags_form_comes_back_equal(
+    project: tuple[Project, Database], tmp_path: Path, name: str
+) -> None:
     """From the file to events and to a file again, both read by the reader of mtRAG."""
     accept(project[1], "bob", "day-boats", 2)
     source = project[0].folder / "conversations.json"
@@ -66,7 +69,9 @@ def test_mtrags_form_comes_back_equal(project: Any, tmp_path: Path, name: str) -
         assert (row["author"], row["reviewer"], row["status"]) == ("import", "bob", "accepted")
 
 
-def test_an_export_is_imported_again_as_it_was(project: Any, tmp_path: Path) -> None:
+def test_an_export_is_imported_again_as_it_was(
+    project: tuple[Project, Database], tmp_path: Path
+) -> None:
     """Texts, labels and the marks that count, in a second project."""
     write_mtrag(*project, tmp_path / "out.json")
     second = Database.open(f"sqlite:///{tmp_path / 'b.db'}", "second")
@@ -84,7 +89,7 @@ def test_an_export_is_imported_again_as_it_was(project: Any, tmp_path: Path) -> 
 
 
 def test_all_three_texts_and_the_votes_of_people_are_in_the_file(
-    project: Any, tmp_path: Path
+    project: tuple[Project, Database], tmp_path: Path
 ) -> None:
     """The agent's, the writer's and the reviewer's; without names people are numbered."""
     item = "night-boats"
@@ -107,7 +112,9 @@ def test_all_three_texts_and_the_votes_of_people_are_in_the_file(
     assert "bob" not in json.dumps(found[False])
 
 
-def test_a_data_set_has_what_the_reader_of_mtrag_finds(project: Any, tmp_path: Path) -> None:
+def test_a_data_set_has_what_the_reader_of_mtrag_finds(
+    project: tuple[Project, Database], tmp_path: Path
+) -> None:
     """Queries with history, final answers, marks and labels; judged passages too."""
     accept(project[1], "bob", "day-boats", 2)
     source = MtragReader(project[0].folder / "conversations.json").read()
@@ -121,7 +128,9 @@ def test_a_data_set_has_what_the_reader_of_mtrag_finds(project: Any, tmp_path: P
         write_conversation_dataset(*project, tmp_path / "set")
 
 
-def test_a_rejected_turn_is_no_query_but_stays_in_the_history(project: Any, tmp_path: Path) -> None:
+def test_a_rejected_turn_is_no_query_but_stays_in_the_history(
+    project: tuple[Project, Database], tmp_path: Path
+) -> None:
     """Later turns were written after it; in mtRAG's form it has the label of the decision."""
     item = "night-boats"
     project[1].append("bob", [label(item, "verdict", "", None)])
@@ -139,7 +148,7 @@ def test_a_rejected_turn_is_no_query_but_stays_in_the_history(project: Any, tmp_
 
 
 def test_only_accepted_conversations_are_written_unless_all_are_wanted(
-    project: Any, tmp_path: Path
+    project: tuple[Project, Database], tmp_path: Path
 ) -> None:
     """Nothing accepted is an error with a way out."""
     assert len(conversation_dataset(*project).queries) == 3
@@ -151,7 +160,9 @@ def test_only_accepted_conversations_are_written_unless_all_are_wanted(
     assert not (tmp_path / "out.json").exists()
 
 
-def test_passages_without_a_mark_are_not_relevant(project: Any, tmp_path: Path) -> None:
+def test_passages_without_a_mark_are_not_relevant(
+    project: tuple[Project, Database], tmp_path: Path
+) -> None:
     """Readers take all passages of a conversation without any vote for relevant."""
     marks = list(project[1].labels(field="relevance"))
     for one in marks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import SharedData
@@ -79,7 +80,9 @@ def test_a_data_set_of_conversations_is_imported(tmp_path: Path) -> None:
         ([{"query": "Who?"}], "no"),
     ],
 )
-def test_what_is_wrong_with_a_source_is_named(tmp_path: Path, rows: list, problem: str) -> None:
+def test_what_is_wrong_with_a_source_is_named(
+    tmp_path: Path, rows: list[Any], problem: str
+) -> None:
     """The conversation, the turn, and what is expected."""
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps(rows))

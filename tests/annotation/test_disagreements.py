@@ -89,7 +89,7 @@ def test_a_decision_counts_if_it_is_not_of_an_annotator(tmp_path: Path) -> None:
 
 def test_other_labels_are_left_out(tmp_path: Path) -> None:
     """Known items, repeats, withdrawn items, other questions and items that are gone."""
-    items = [
+    items: list[dict[str, Any]] = [
         {"item_id": "a", "query": "A?"},
         {"item_id": "k", "query": "K?", "known": {"support": "no"}},
         {"item_id": "w", "query": "W?"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,12 +104,15 @@ def test_other_tasks_have_items_too(
 def test_secret_queries_stay_out(tmp_path: Path) -> None:
     """The reader of results leaves them out, and so does every item."""
     results = made_results(tmp_path / "store", queries=24)
-    results.record.file["secret"] = {"queries": "40%"}
+    file = {**results.record.file, "secret": {"queries": "40%"}}
+    record = replace(results.record, file=file)
+    results = StoredResults(results.store, record)
     secret = results.secret_queries
 
     assert secret
-    for task in ("ratings", "pairwise", "support", "nuggets", "conversation", "causes"):
-        items = result_items(results, task, AnswerChoice())  # type: ignore[arg-type]
+    tasks: list[TaskName] = ["ratings", "pairwise", "support", "nuggets", "conversation", "causes"]
+    for task in tasks:
+        items = result_items(results, task, AnswerChoice())
         assert items
         assert not secret & {one.query.query_id for one in items}
 

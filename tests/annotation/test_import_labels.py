@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_export import PASSAGE, QUERY, A, B, give, project, rows
+from tests.annotation.test_rating_export import PASSAGE, QUERY, A, B, give, project, rows
 
-from ragstone.annotation.export import ExportChoice, export_lines
 from ragstone.annotation.import_labels import ImportCounts, import_ratings, with_suggestions
 from ragstone.annotation.items import AnnotationItem
+from ragstone.annotation.rating_export import ExportChoice, export_lines
 from ragstone.data.readers.ratings import HumanRating, RatedItem, read_ratings
 from ragstone.errors import DatasetError
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_export import A, B, give, project, rows
+from tests.annotation.test_rating_export import A, B, give, project, rows
 
-from ragstone.annotation.exports import Export, write_export
+from ragstone.annotation.export_forms import Export, write_export
 from ragstone.annotation.from_data import nugget_item
 from ragstone.annotation.items import AnnotationItem
 from ragstone.data.readers.nuggets import read_nuggets

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ragstone.annotation.items import AnnotationItem
-from ragstone.annotation.own_schemes import NUGGETS, SUPPORT
 from ragstone.annotation.parts import (
     ItemPart,
     part_text,
@@ -12,8 +11,10 @@ from ragstone.annotation.parts import (
     read_parts,
     written_parts,
 )
+from ragstone.annotation.tasks import own_scheme
 from ragstone.types import Query
 
+NUGGETS, SUPPORT = (own_scheme(name) for name in ("nuggets", "support"))
 ITEM = AnnotationItem("q1", Query("q1", "When?"), parts=("It sails.", "At six."))
 OWN = [{"id": "n7", "text": "It sails at six."}]
 

@@ -55,7 +55,7 @@ def made_site(
         database.append(person, [event])
 
     try:
-        yield Site(Project.open(folder), database, **({"active": True} if active else {})), give
+        yield Site(Project.open(folder), database, active=active), give
     finally:
         database.close()
 

@@ -26,7 +26,7 @@ VALUES: Final = ("yes", "no")
 
 def mirage_items(queries: int = 100, chunks: int = 5) -> list[dict[str, Any]]:
     """Return an item per query and chunk, with the model's label; a fifth of them supports."""
-    no = np.random.default_rng(7).random((queries, chunks)) >= 0.2  # noqa: PLR2004 - a fifth
+    no = np.random.default_rng(7).random((queries, chunks)) >= 0.2
     return [
         {
             "item_id": f"q{query:03}-c{chunk}",

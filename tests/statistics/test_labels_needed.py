@@ -50,7 +50,7 @@ def test_without_a_model_it_is_students_interval() -> None:
     assert found.more is not None
 
     def width(n: int) -> float:
-        return t_exact(0.95, n - 1) * deviation / np.sqrt(n - 1)
+        return float(t_exact(0.95, n - 1) * deviation / np.sqrt(n - 1))
 
     n = 60 + found.more
     assert width(n) <= 0.05 < width(n - 1)

@@ -54,8 +54,15 @@ def _parts(
         case "passage":
             return [one.passage_id for one in item.passages]
         case "part":
-            return [one.part_id for one in parts_of(scheme, item, given)]
+            return list(statements(scheme, item, given))
     return [""]
+
+
+def statements(
+    scheme: Scheme, item: AnnotationItem, given: Mapping[tuple[str, str], Any]
+) -> dict[str, str]:
+    """Return part -> text of the statements that a person wrote (`given`), or of the item's own."""
+    return {one.part_id: one.text for one in parts_of(scheme, item, given)}
 
 
 def right_labels(

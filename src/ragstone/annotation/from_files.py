@@ -41,7 +41,7 @@ class ReadFile:
     """Query id -> passage id -> how the pair was drawn."""
     findings: list[Mapping[str, Any]] = field(default_factory=list)
     task: TaskName | None = None
-    """The task that the file is for, if it says so."""
+    """The task that the file is for; None if it names none."""
 
 
 def read_file(path: Path) -> ReadFile:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ragstone.annotation.events import Event
-from ragstone.annotation.export import rating_places
+from ragstone.annotation.rating_export import rating_places
 from ragstone.data.taxonomy import SEPARATOR
 from ragstone.errors import DatasetError, did_you_mean
 

@@ -190,17 +190,14 @@ def _first_values(
     code = SHOWN.index("after")
     if not any(code in columns.questions[name].shown for name in suggested):
         return {}
-    undone: dict[str, set[str]] = {}
     found: dict[tuple[str, str, str, str], Any] = {}
     seen_after: set[tuple[str, str, str, str]] = set()
-    for kept in database.events(kinds=("label",)):
+    for kept in database.events(kinds=("label",), counted=True):
         event = kept.event
         key = (event.item_id, kept.person, event.field, event.part)
         if event.field not in suggested or event.item_id not in columns.items:
             continue
-        if event.item_id not in undone:
-            undone[event.item_id] = database.undone(event.item_id)
-        if event.client_id not in undone[event.item_id] and event.value is not None:
+        if event.value is not None:
             value = decided(columns.questions[event.field].question, event.value)
             found.setdefault(key, value)
             if event.shown == "after":

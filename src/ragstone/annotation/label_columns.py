@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done
-from ragstone.annotation.export import plain_value
 from ragstone.annotation.parts import ItemPart, part_text, parts_of
+from ragstone.annotation.rating_export import plain_value
 from ragstone.annotation.schemes import Option, Question
 from ragstone.data.taxonomy import SEPARATOR
 from ragstone.evaluation.rater_agreement import RatedValues
@@ -128,7 +128,8 @@ class LabelColumns:
         places = list(columns.places)
         cells = sorted(range(len(places)), key=lambda cell: order[places[cell][0]])
         queries = self.clusters(columns)
-        return RatedValues([items[cell] for cell in cells], [queries[cell] for cell in cells])
+        rows = [dict(sorted(items[cell].items())) for cell in cells]
+        return RatedValues(rows, [queries[cell] for cell in cells])
 
     def clusters(self, columns: QuestionColumns) -> Sequence[Hashable]:
         """Return the query of each cell."""

@@ -47,6 +47,3 @@ KNOWN_SESSIONS: Final = 10_000  # Sessions in memory, so that a click needs no q
 SESSION_SECONDS: Final = 10.0
 """For how long a session is known without a query: a person whom another process removes can act
 for so long."""
-DIFF_WORDS: Final = 2_000
-"""Words and spaces of an answer whose changes are shown word by word; longer texts are shown whole:
-the comparison takes the square of the length."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.annotation.blind import SIDES, Blind
+from ragstone.annotation.done import statements
 from ragstone.annotation.items import AnnotationItem
-from ragstone.annotation.parts import parts_of, plain_parts, read_parts
+from ragstone.annotation.parts import plain_parts, read_parts
 from ragstone.annotation.schemes import AnswerKind, Question
 from ragstone.data.readers.ratings import Shown
 from ragstone.types import Query
@@ -60,6 +61,8 @@ def asked_questions(
     item: AnnotationItem,
     blind: Blind,
     labels: Mapping[tuple[str, str], Any],
+    *,
+    parts: bool = False,
 ) -> list[AskedQuestion]:
     """Return all that a person is asked about an item: part by part, then question by question.
 
@@ -68,9 +71,17 @@ def asked_questions(
         item: the item.
         blind: the item's answers as the person sees them.
         labels: (question, part) -> the person's label.
+        parts: whether statements can be written: those of the person count, and their question is
+            included.
     """
-    found, parts = [], _parts(project, item, blind, labels)
-    for part, (about, questions) in parts.items():
+    found: list[AskedQuestion] = []
+    own = statements(project.scheme, item, labels if parts else {})
+    by_part: dict[str, tuple[str, list[Question]]] = {}
+    for question in project.scheme.questions:
+        if parts or question.kind != "parts":
+            for part, about in _about(question, item, blind, own):
+                by_part.setdefault(part, (about, []))[1].append(question)
+    for part, (about, questions) in by_part.items():
         real = blind.parts.get(part, part)
         for one in questions:
             given = labels.get((one.name, real))
@@ -88,24 +99,9 @@ def part_questions(project: Project) -> list[AskedQuestion]:
     return [_asked(project, item, blind, one, place, None) for one in of_part]
 
 
-def _parts(
-    project: Project,
-    item: AnnotationItem,
-    blind: Blind,
-    labels: Mapping[tuple[str, str], Any],
-) -> dict[str, tuple[str, list[Question]]]:
-    """Return part -> its name for the eye and its questions, in the order of the scheme."""
-    found: dict[str, tuple[str, list[Question]]] = {}
-    listed = enumerate(parts_of(project.scheme, item, labels), 1)
-    statements = [(one.part_id, f"Statement {number}") for number, one in listed]
-    for question in project.scheme.questions:
-        about = statements if question.of == "part" else _about(question, item, blind)
-        for part, name in about:
-            found.setdefault(part, (name, []))[1].append(question)
-    return found
-
-
-def _about(question: Question, item: AnnotationItem, blind: Blind) -> Iterator[tuple[str, str]]:
+def _about(
+    question: Question, item: AnnotationItem, blind: Blind, own: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     """Yield each part that a question is about, with its name for the eye."""
     match question.of:
         case "item" | "pair":
@@ -117,6 +113,9 @@ def _about(question: Question, item: AnnotationItem, blind: Blind) -> Iterator[t
         case "passage":
             for number, passage in enumerate(item.passages, 1):
                 yield passage.passage_id, f"Passage {number}"
+        case "part":
+            for number, part in enumerate(own, 1):
+                yield part, f"Statement {number}"
         case _:
             return
 

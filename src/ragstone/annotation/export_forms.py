@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation.conversation_export import write_conversation_dataset, write_mtrag
 from ragstone.annotation.disagreements import FinalLabel, final_labels
-from ragstone.annotation.export import ExportChoice, export_lines, rating_rows
 from ragstone.annotation.nugget_export import nugget_lines
+from ragstone.annotation.rating_export import ExportChoice, export_lines, rating_rows
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_export import PASSAGE, QUERY, A, B, give, project
+from tests.annotation.test_rating_export import PASSAGE, QUERY, A, B, give, project
 
-from ragstone.annotation.exports import Export, digest_of, write_export
+from ragstone.annotation.export_forms import Export, digest_of, write_export
 from ragstone.annotation.items import AnnotationItem
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.rated_layouts import read_rated
@@ -44,8 +44,7 @@ def test_qrels_have_the_grade_that_counts(tmp_path: Path) -> None:
 
     made, database = project(tmp_path / "s", "support", *PAIRS)
     values = ("yes", "partly", "cannot tell")
-    labels = [(f"q1 p{n}", "support", "", one) for n, one in enumerate(values, 1)]
-    give(database, "ann", *labels)
+    give(database, "ann", *((f"q1 p{n}", "support", "", v) for n, v in enumerate(values, 1)))
     (path,) = write_export(Export(made, database, tmp_path / "words.tsv"), "qrels")
     assert read_qrels(path) == {"q1": {"p1": 2, "p2": 1}}
 
