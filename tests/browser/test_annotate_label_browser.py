@@ -25,7 +25,7 @@ ANSWERS = [
     {"system": "bm25", "setting": "retrieved(3)", "answer": "At six."},
     {"system": "dense", "answer": "At seven."},
 ]
-TASKS = ("labels", "support", "ratings", "pairwise", "causes", "validation")
+TASKS = ("labels", "support", "ratings", "pairwise", "nuggets", "causes", "validation")
 
 
 def items(count: int, task: str) -> list[dict[str, Any]]:
@@ -34,8 +34,10 @@ def items(count: int, task: str) -> list[dict[str, Any]]:
     for one in found:
         if task in ("ratings", "pairwise"):
             one["answers"] = ANSWERS
-        if task == "causes":
+        if task in ("causes", "nuggets"):
             one["answers"] = ANSWERS[:1]
+        if task == "nuggets":
+            one["parts"] = ["It sails at six."]
     if count > 1:
         text = f"{HOSTILE} \x00\x07 {'Longwordwithoutaspace' * 30} {RIGHT_TO_LEFT}"
         found[1] |= {

@@ -152,7 +152,7 @@ def _final(
 
 def _of_own_parts(project: Project, question: Question) -> bool:
     """Whether a question is about parts that each person writes: those of two people differ."""
-    return question.of == "part" and any(one.kind == "parts" for one in project.scheme.questions)
+    return question.of == "part" and project.scheme.writes_parts
 
 
 def final_label(question: Question | None, given: Iterable[GivenLabel]) -> FinalLabel:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation.disagreements import comparable
+from ragstone.annotation.parts import parts_of
 
 if TYPE_CHECKING:
     from ragstone.annotation.events import GivenLabel
@@ -61,9 +62,7 @@ def statements(
     scheme: Scheme, item: AnnotationItem, given: Mapping[tuple[str, str], Any]
 ) -> dict[str, str]:
     """Return part -> text of the statements that a person wrote (`given`), or of the item's own."""
-    written = [given.get((one.name, "")) for one in scheme.questions if one.kind == "parts"]
-    listed = next((one for one in written if isinstance(one, list)), item.parts)
-    return {f"part:{number}": str(text) for number, text in enumerate(listed, 1)}
+    return {one.part_id: one.text for one in parts_of(scheme, item, given)}
 
 
 def right_labels(

@@ -1,4 +1,4 @@
-"""The forms of an export: ratings, InspectorRAGet's JSON, qrels, a data set, and mtRAG's form."""
+"""The forms of an export: ratings, InspectorRAGet's, qrels, a data set, mtRAG's and nuggets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation.conversation_export import write_conversation_dataset, write_mtrag
 from ragstone.annotation.disagreements import FinalLabel, final_labels
+from ragstone.annotation.nugget_export import nugget_lines
 from ragstone.annotation.rating_export import ExportChoice, export_lines, rating_rows
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
@@ -315,11 +316,19 @@ def _mtrag(export: Export) -> list[Path]:
     return [export.target]
 
 
+def _nuggets(export: Export) -> list[Path]:
+    lines = list(nugget_lines(export.project, export.database))
+    if not lines:
+        raise _nothing(export, "nuggets with an importance")
+    return write_lines({export.target: lines})
+
+
 WRITERS: Final[dict[str, Callable[[Export], list[Path]]]] = {
     "ratings": _ratings,
     "inspector": _inspector,
     "qrels": _qrels,
     "dataset": _dataset,
     "mtrag": _mtrag,
+    "nuggets": _nuggets,
 }
 """Form -> its writer."""

@@ -117,12 +117,20 @@ def _nuggets(
 
 
 def nugget_item(query: Query, passages: tuple[Passage, ...] = ()) -> AnnotationItem:
-    """Return the item of a query whose nuggets are labels of it; others are written by people."""
-    listed = [query.labels.get(name, ()) for name in NUGGET_LABELS.values()]
-    texts = [text for one in listed for text in (one if isinstance(one, tuple) else (str(one),))]
+    """Return the item of a query whose nuggets are labels of it; others are written by people.
+
+    The importance that the nuggets have is suggested.
+    """
+    texts: dict[str, str] = {}
+    for importance, name in NUGGET_LABELS.items():
+        held = query.labels.get(name, ())
+        for text in held if isinstance(held, tuple) else (str(held),):
+            texts.setdefault(text, importance)
+    given = {f"part:{number}": one for number, one in enumerate(texts.values(), 1)}
+    suggested = {"importance": given} if given else {}
     kept = {name: v for name, v in query.labels.items() if name not in NUGGET_LABELS.values()}
     bare = replace(query, labels=kept)
-    return AnnotationItem(query.query_id, bare, passages, parts=tuple(dict.fromkeys(texts)))
+    return AnnotationItem(query.query_id, bare, passages, parts=tuple(texts), suggested=suggested)
 
 
 _Maker = Callable[[Dataset, Iterable[Query], DataChoice], Iterator[AnnotationItem]]

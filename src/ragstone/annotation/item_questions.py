@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.annotation.blind import SIDES, Blind
 from ragstone.annotation.done import statements
+from ragstone.annotation.items import AnnotationItem
+from ragstone.annotation.parts import plain_parts, read_parts
 from ragstone.annotation.schemes import AnswerKind, Question
 from ragstone.data.readers.ratings import Shown
+from ragstone.types import Query
 
 if TYPE_CHECKING:
-    from ragstone.annotation.items import AnnotationItem
     from ragstone.annotation.project import Project
 
 
@@ -83,8 +85,18 @@ def asked_questions(
         real = blind.parts.get(part, part)
         for one in questions:
             given = labels.get((one.name, real))
+            if one.kind == "parts":
+                given = plain_parts(read_parts(given))
             found.append(_asked(project, item, blind, one, (part, real, about), given))
     return found
+
+
+def part_questions(project: Project) -> list[AskedQuestion]:
+    """Return the questions about a part that a person has not marked yet."""
+    item = AnnotationItem("", Query("", ""))
+    blind, place = Blind(project, "", ""), ("", "", "")
+    of_part = [one for one in project.scheme.questions if one.of == "part"]
+    return [_asked(project, item, blind, one, place, None) for one in of_part]
 
 
 def _about(

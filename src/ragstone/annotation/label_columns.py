@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done
-from ragstone.annotation.rating_export import part_text, plain_value
+from ragstone.annotation.parts import ItemPart, part_text, parts_of
+from ragstone.annotation.rating_export import plain_value
 from ragstone.annotation.schemes import Option, Question
 from ragstone.data.taxonomy import SEPARATOR
 from ragstone.evaluation.rater_agreement import RatedValues
@@ -159,6 +160,7 @@ def _add(
     """Add the labels that a person gave an item."""
     number = found.people.setdefault(person, len(found.people))
     own_parts = _own_parts(scheme, item, labels)
+    known = {one.part_id for one in own_parts or ()}
     for label in labels:
         question = _question(scheme, label.field)
         if question is None:
@@ -170,6 +172,8 @@ def _add(
             if columns is None:
                 columns = found.questions[question.name] = QuestionColumns(question)
             of_part = question.of == "part" and own_parts is not None
+            if of_part and label.part not in known:
+                continue
             part = part_text(label.part, own_parts or ()) if of_part else label.part
             columns.add((item.item_id, part), number, value, SHOWN.index(label.shown))
     found.work[item.item_id, number] = ItemWork(
@@ -189,13 +193,11 @@ def _question(scheme: Scheme, name: str) -> Question | None:
 
 def _own_parts(
     scheme: Scheme, item: AnnotationItem, labels: Iterable[GivenLabel]
-) -> list[str] | None:
-    """Return the texts of the parts that a person wrote or kept; None if nobody writes parts."""
-    names = {one.name for one in scheme.questions if one.kind == "parts"}
-    if not names:
+) -> list[ItemPart] | None:
+    """Return the parts that a person wrote or kept; None if nobody writes parts."""
+    if not scheme.writes_parts:
         return None
-    written = next((one.value for one in labels if one.field in names), None)
-    return list(map(str, written)) if isinstance(written, list) and written else list(item.parts)
+    return parts_of(scheme, item, {(one.field, one.part): one.value for one in labels})
 
 
 def decided(question: Question, value: Any) -> Any:

@@ -18,6 +18,7 @@ from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
+from ragstone.annotation.parts import ItemPart, part_text, parts_of, read_parts
 from ragstone.annotation.people import REPEATED
 from ragstone.annotation.schemes import Rated, Scheme
 from ragstone.data.readers.ratings import Inclusion
@@ -33,7 +34,6 @@ Further: TypeAlias = Literal["known", "repeats", "suggestions"]
 second labels of a person, by the rater `NAME (again)`; suggestions: those of the rater `model`."""
 KNOWN: Final = "known"
 MODEL: Final = "model"
-_PART: Final = "part:"
 _SIDES: Final = 2
 _RELEVANCE: Final = "relevance"
 _TURN: Final = frozenset({*TURN_LABELS, _RELEVANCE})
@@ -103,7 +103,7 @@ def _parts(item: AnnotationItem, of: Rated) -> list[str]:
         case "passage":
             return [one.passage_id for one in item.passages]
         case "part":
-            return [f"{_PART}{number}" for number, _ in enumerate(item.parts, 1)]
+            return [one.part_id for one in read_parts(item.parts) or ()]
     return [""]
 
 
@@ -129,8 +129,8 @@ class _Exporter:
     task: str
     choice: ExportChoice
     withdrawn: set[str]
-    own_parts: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """(item id, rater) -> the texts of the parts that the rater wrote."""
+    own_parts: dict[tuple[str, str], list[ItemPart]] = field(default_factory=dict)
+    """(item id, rater) -> the parts that the rater marked or wrote."""
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -162,9 +162,8 @@ class _Exporter:
         again = REPEATED if label.item_id.endswith(AGAIN) else ""
         person = named.get(label.person, label.person) + again
         question = self.scheme.question(label.field)
-        if question is not None and question.kind == "parts" and isinstance(label.value, list):
-            texts = [str(one) for one in label.value]
-            self.own_parts[base_id(label.item_id), person] = texts
+        if question is not None and question.kind == "parts":
+            self.own_parts[base_id(label.item_id), person] = read_parts(label.value) or []
         received = label.received if self.choice.names else ""
         return replace(label, item_id=base_id(label.item_id), person=person, received=received)
 
@@ -196,9 +195,10 @@ class _Exporter:
         item = self.items[label.item_id]
         question = self.scheme.question(label.field)
         if question is not None and question.kind == "parts":
-            for text in dict.fromkeys(self.own_parts.get((label.item_id, label.person), ())):
-                if text:
-                    yield self._row(item, label, {**_answer_of(item), "part": text}, "yes")
+            for text in dict.fromkeys(one.text for one in self.parts(item, label)):
+                yield self._row(item, label, {**_answer_of(item), "part": text}, "yes")
+            return
+        if question is not None and question.of == "part" and self._is_gone(item, label):
             return
         value = plain_value(label.value)
         if value is not None:
@@ -217,12 +217,21 @@ class _Exporter:
             case "passage":
                 return {"passage_id": label.part}
             case "part":
-                texts = self.own_parts.get((item.item_id, label.person)) or list(item.parts)
-                return {**_answer_of(item), "part": part_text(label.part, texts)}
+                return {**_answer_of(item), "part": part_text(label.part, self.parts(item, label))}
             case "turn":
                 turn, _, passage_id = label.part.partition("/")
                 return {"passage_id": passage_id, "part": f"turn {turn}"}
         return self._whole(item)
+
+    def parts(self, item: AnnotationItem, label: GivenLabel) -> list[ItemPart]:
+        """Return the parts that a label's rater wrote, or those of the item."""
+        written = self.own_parts.get((item.item_id, label.person))
+        return parts_of(self.scheme, item, {}) if written is None else written
+
+    def _is_gone(self, item: AnnotationItem, label: GivenLabel) -> bool:
+        """Whether a label is of a part that its rater removed or split."""
+        known = {one.part_id for one in self.parts(item, label)}
+        return (item.item_id, label.person) in self.own_parts and label.part not in known
 
     def _whole(self, item: AnnotationItem) -> dict[str, Any]:
         """Return what the item itself is: a passage, an answer or a query."""
@@ -272,15 +281,6 @@ def _pair(answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     if first.setting == second.setting:
         return {**_named(first), "against": second.system}
     return {"system": first.part, "against": second.part}
-
-
-def part_text(part: str, texts: Sequence[str]) -> str:
-    """Return the text of `part:N`, or the part itself if a text is absent or occurs twice."""
-    number = part.removeprefix(_PART)
-    if number == part or not (number.isascii() and number.isdigit()):
-        return part
-    text = next(iter(texts[int(number) - 1 : int(number)]), part)
-    return part if texts.count(text) > 1 else text
 
 
 def plain_value(value: Any) -> float | str | None:

@@ -138,6 +138,11 @@ class Scheme:
         if len(set(names)) < len(names):
             raise ConfigError(f"the scheme {self.name!r} has a question twice", key="questions")
 
+    @property
+    def writes_parts(self) -> bool:
+        """Whether people mark or write the parts themselves."""
+        return any(one.kind == "parts" for one in self.questions)
+
     def question(self, name: str) -> Question | None:
         """Return a question by its name."""
         return next((one for one in self.questions if one.name == name), None)

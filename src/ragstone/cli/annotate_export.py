@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragstone.annotation.rating_export import Further
     from ragstone.data.dataset import Dataset
 
-FORMS: Final = ("ratings", "inspector", "qrels", "dataset", "mtrag")
+FORMS: Final = ("ratings", "inspector", "qrels", "dataset", "mtrag", "nuggets")
 _FURTHER: Final[tuple[Further, ...]] = ("known", "repeats", "suggestions")
 
 
@@ -53,6 +53,7 @@ def export_command(
       qrels      grades of passages; the label that counts of each
       dataset    the data set with people's labels, or the generated queries that they keep
       mtrag      conversations in mtRAG's form
+      nuggets    nuggets of queries, vital or okay, in TREC RAG's form
 
     No file is overwritten.
 

@@ -49,3 +49,20 @@ def test_without_labels_there_is_a_state(tmp_path: Path) -> None:
         status, page = asked(site, "agreement")
     assert status == 200
     assert "Nothing can be compared yet" in page
+
+
+def test_labels_of_own_statements_are_compared_by_text(tmp_path: Path) -> None:
+    """Ids differ between people, and so do most texts; the page says what is compared."""
+    with made_site(tmp_path / "p", 2, task="nuggets") as (site, give):
+        for person, values in (("ann", ("vital", "vital")), ("ben", ("okay", "vital"))):
+            for item, value in zip(("q0", "q1"), values, strict=True):
+                own = [{"id": f"{person}1", "text": "At six."}, {"id": "x", "text": person}]
+                give(person, item, own, "nugget")
+                give(person, item, value, "importance", f"{person}1")
+                give(person, item, "okay", "importance", "x")
+                give(person, item, "okay", "importance", "removed")
+        _, data = asked(site, "agreement.json?question=importance")
+        _, page = asked(site, "agreement?question=importance")
+    assert data["by_text"]
+    assert (data["question"]["two"], data["question"]["agreement"]["n"]) == (2, 6)
+    assert "Their labels are compared where the texts are equal." in page

@@ -36,10 +36,17 @@ def _make(site: Site, visit: Visit) -> Document:
         "item_id": "",
         "names": names,
         "question": of(found.questions),
+        "by_text": _is_by_text(site, name),
         "model": model,
         "influenced": isinstance(model, ModelLabels) and model.is_influenced,
         "sides": of(found.sides),
     }
+
+
+def _is_by_text(site: Site, name: str) -> bool:
+    """Whether labels are compared where people marked equal texts."""
+    question = site.project.scheme.question(name)
+    return question is not None and question.of == "part" and site.project.scheme.writes_parts
 
 
 def _of_item(site: Site, visit: Visit, item_id: str) -> Document:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.annotation.assignment import items_left, next_items, standing
 from ragstone.annotation.blind import Blind
-from ragstone.annotation.item_questions import AskedQuestion, asked_questions
+from ragstone.annotation.item_questions import AskedQuestion, asked_questions, part_questions
 from ragstone.annotation.items import base_id
+from ragstone.annotation.parts import ItemPart, parts_of, plain_parts, read_parts
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web.errors import PageError, StateText
 
@@ -51,13 +52,27 @@ class LabelledItem:
     gold: tuple[str, ...]
     passages: tuple[Passage, ...]
     answers: tuple[LabelledAnswer, ...]
-    parts: tuple[str, ...]
+    parts: tuple[ItemPart, ...]
+    """The statements, those that the person wrote or those of the item."""
+    own_parts: list[dict[str, str]]
+    """The statements of the item, with which a person starts."""
     asked: list[AskedQuestion]
 
     @property
     def is_quick(self) -> bool:
         """Whether the last key stores the item: there are required choices only."""
         return all(one.kind == "choice" and not one.optional for one in self.asked)
+
+    def about(self, part: ItemPart) -> list[AskedQuestion]:
+        """Return the questions about a statement."""
+        return [one for one in self.asked if one.part == part.part_id]
+
+    @property
+    def outer(self) -> list[AskedQuestion]:
+        """The questions that do not stand within a list of statements."""
+        writes = any(one.kind == "parts" for one in self.asked)
+        inner = {one.part_id for one in self.parts} if writes else set()
+        return [one for one in self.asked if one.part not in inner]
 
 
 def _page(site: Site, visit: Visit) -> Document:
@@ -81,12 +96,18 @@ def _item(site: Site, visit: Visit) -> Document:
         state = None if item_id else _over(site, person)
     return {
         "scheme": site.project.scheme,
+        "part_questions": _part_questions(site),
         "suggestions": site.project.settings.suggestions,
         "item": None if state else _shown(site, person, item_id),
         "state": state,
         "place": None,
         "agreement": visit.person.role != "annotator" or site.project.settings.agreement,
     }
+
+
+def _part_questions(site: Site) -> list[AskedQuestion]:
+    """Return the questions about a statement that is still to be marked; none if nobody does."""
+    return part_questions(site.project) if site.project.scheme.writes_parts else []
 
 
 def _over(site: Site, person: str) -> StateText:
@@ -124,8 +145,9 @@ def _shown(site: Site, person: str, item_id: str) -> LabelledItem:
         query.gold_answers if project.scheme.shows_gold else (),
         item.passages,
         _answers(site, item, blind),
-        item.parts,
-        asked_questions(project, item, blind, given),
+        tuple(parts_of(project.scheme, item, given)),
+        plain_parts(read_parts(item.parts)) or [],
+        asked_questions(project, item, blind, given, parts=project.scheme.writes_parts),
     )
 
 

@@ -101,5 +101,5 @@ const ragstoneAnnotate = (() => {
   addEventListener("online", flush);
   addEventListener("storage", draw);
   flush();
-  return { send, flush, status, events, forget, prefix };
+  return { newId, send, flush, status, events, forget, prefix };
 })();

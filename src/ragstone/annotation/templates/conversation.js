@@ -4,10 +4,10 @@
 const bench = $(".bench");
 if (bench) {
   const { item, turn, next } = bench.dataset, answer = $("#answer"), now = $(".now"), undo = [];
+  const newId = () => ragstoneAnnotate.newId();
   const box = (name) => `${ragstoneAnnotate.prefix}talk:${item}:${name}`;
   const keep = (name, value) => { if (value) localStorage.setItem(box(name), JSON.stringify(value)); else localStorage.removeItem(box(name)); };
   const kept = (name) => JSON.parse(localStorage.getItem(box(name)));
-  const newId = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const go = (values = {}) => { keepInAddress({ item, turn: "", ...values }); location.reload(); };
   const failed = (error, place = $("#asked")) => { place.textContent = error instanceof TypeError ? "The server does not respond. What you typed stays here; try again." : error.message; };
   const post = async (path, body) => {
@@ -57,7 +57,8 @@ if (bench) {
   let soon, late;
   const refresh = async () => {
     const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
-    for (const part of $$("[data-fresh]")) part.replaceChildren(...($(`[data-fresh=${part.dataset.fresh}]`, page)?.childNodes ?? []));
+    // What the agent does stays on the page while it works.
+    for (const part of $$("[data-fresh]")) if (part.id !== "asked" || !$("[data-form] [readonly]")) part.replaceChildren(...($(`[data-fresh=${part.dataset.fresh}]`, page)?.childNodes ?? []));
   };
   document.addEventListener("annotate:saved", () => { clearTimeout(soon); soon = setTimeout(() => refresh().catch(() => {}), 100); });
 

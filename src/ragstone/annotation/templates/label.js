@@ -9,15 +9,17 @@
   // The items of this tab in the order in which they were seen: {item, sent: [[client_id, field, part, label before]], done}.
   const trail = recall(sessionStorage, "trail", []);
   const seen = new Map(), stored = [];
-  let desk = $(".desk"), queue = [], filling, stuck = false, now, marked, spent, since, agreeing = true, agreeAt = 1, agreed = "";
+  let desk = $(".desk"), queue = [], filling, stuck = false, now, marked, spent, since;
   const before = Number(desk.dataset.done), total = Number(desk.dataset.total), finishedHere = new Set();
   let marks = recall(localStorage, "marks", true);
 
   const here = () => desk.dataset.item;
+  const put = (kind, fields) => send({ kind, item_id: here(), ...fields });
   const entry = () => trail.find((one) => one.item === here());
+  const keepTrail = () => keep(sessionStorage, "trail", trail.slice(-500));
   const units = () => $$("[data-unit]", desk);
-  const text = (unit) => $("textarea", unit);
-  const json = JSON.stringify;
+  const text = (unit) => (unit.dataset.kind === "text" ? $("textarea", unit) : null);
+  const json = JSON.stringify, on = (name, act) => document.addEventListener(name, act);
   const seconds = () => Math.round((spent + (document.hidden ? 0 : performance.now() - since)) / 10) / 100;
   const tell = (words) => { $("[data-tell]", desk).textContent = words; };
   const place = (unit) => [unit.dataset.field, unit.dataset.part];
@@ -25,19 +27,20 @@
 
   // The value of a question: undefined if there is none.
   const value = (unit) => {
+    if (unit.dataset.kind === "parts") return parts.value();
     if (text(unit)) return text(unit).value.trim() && !("optional" in unit.dataset && text(unit).value === text(unit).dataset.start && !unit.dataset.given) ? text(unit).value : undefined;
     const chosen = $$("[aria-pressed=true]", unit).map((one) => JSON.parse(one.dataset.value));
     return unit.dataset.kind === "choices" ? (chosen.length ? chosen : undefined) : chosen[0];
   };
   const set = (unit, wanted) => {
+    if (unit.dataset.kind === "parts") { parts.set(wanted ?? JSON.parse(unit.dataset.start)); return; }
     if (text(unit)) text(unit).value = wanted ?? text(unit).dataset.start;
     const all = [wanted].flat().map((one) => json(one));
-    for (const one of $$("[data-value]", unit)) one.setAttribute("aria-pressed", String(all.includes(json(JSON.parse(one.dataset.value)))));
+    for (const one of $$("[data-value]", unit)) one.ariaPressed = all.includes(json(JSON.parse(one.dataset.value)));
   };
   const given = (unit) => (unit.dataset.given ? JSON.parse(unit.dataset.given) : undefined);
   const changed = (unit) => json(value(unit)) !== json(given(unit));
-  const required = (unit) => value(unit) === undefined && !("optional" in unit.dataset);
-  const differs = (unit) => unit.dataset.suggested && json(value(unit)) !== json(JSON.parse(unit.dataset.suggested));
+  const required = (unit) => !("optional" in unit.dataset) && [undefined, "[]"].includes(json(value(unit)));
 
   // Labels and skips that wait in this browser: the server that made the page does not know them.
   const late = () => {
@@ -61,15 +64,6 @@
     }
   };
 
-  const suggest = (unit) => {
-    if (!unit.dataset.suggested || $(".model", unit)) return;
-    const wanted = JSON.parse(unit.dataset.suggested), all = [wanted].flat().map((one) => json(one));
-    const add = (to, words) => { const made = document.createElement("span"); made.className = "tag retrieved model"; made.textContent = words; if ($("small", to)) $("small", to).before(made); else to.append(made); };
-    if (text(unit)) add(unit, `model: ${wanted}`);
-    else for (const one of $$("[data-value]", unit)) if (all.includes(json(JSON.parse(one.dataset.value)))) add($("span", one), "model");
-  };
-  const reveal = () => { desk.dataset.revealed = ""; units().forEach(suggest); };
-
   const draw = () => {
     for (const unit of units()) unit.classList.toggle("now", unit === now);
     for (const one of $$("[data-about]", desk)) one.classList.toggle("now", Boolean(now && now.dataset.part) && one.dataset.about === now.dataset.part);
@@ -78,7 +72,7 @@
     button("back").disabled = at === 0 || (at < 0 && !trail.length);
     button("forward").disabled = at < 0 || at >= trail.length - 1;
     button("accept").hidden = !(now && $(".model", now));
-    $("[data-do=marks]", desk)?.setAttribute("aria-pressed", String(marks));
+    button("marks").ariaPressed = marks;
     document.body.classList.toggle("plain", !marks);
     for (const { event } of events("refused")) {
       const one = trail.find(({ sent }) => sent.some(([id]) => id === event.client_id));
@@ -91,14 +85,15 @@
     });
     $("[data-refused]", desk).replaceChildren(...refused);
     $("[data-refused]", desk).parentElement.hidden = !refused.length;
-    $("[data-agree]", desk).textContent = agreed;
-    $("[data-agree]", desk).hidden = !agreed;
     const recent = stored.filter((time) => performance.now() - time < 60_000), done = Math.min(before + finishedHere.size, total), left = total - done;
     $("[data-where]", desk).textContent = `${done} of ${total}`;
-    $(".progress svg", desk).setAttribute("aria-label", `${done} of ${total} items done`);
+    $(".progress svg", desk).ariaLabel = `${done} of ${total} items done`;
     $(".progress rect", desk).setAttribute("width", `${100 * done / (total || 1)}%`);
     $("[data-pace]", desk).textContent = [recent.length > 1 && `${Math.round((recent.length - 1) * 60_000 / (recent.at(-1) - recent[0]))} per minute`, `${left} left`].filter(Boolean).join(" · ");
   };
+
+  const to = (unit) => { now = unit; draw(); };
+  const go = (unit) => { to(unit); unit?.scrollIntoView({ block: "nearest" }); };
 
   const load = async (query) => {
     const reply = await fetch(`/item?${new URLSearchParams(query)}`, { cache: "no-store" });
@@ -129,20 +124,22 @@
     spent = 0; since = performance.now(); marked = []; stuck = false; now = undefined;
     if (here()) {
       restore();
+      parts?.draw();
       seen.delete(here()); seen.set(here(), desk);
       if (seen.size > KEPT) seen.delete(seen.keys().next().value);
       if (!entry()) trail.push({ item: here(), sent: [], done: false });
       const list = units();
       entry().done ||= list.length > 0 && !list.some(required) && list.some((one) => one.dataset.given);
       now = list.find(required) ?? list[0];
-      if (list.some((one) => one.dataset.shown === "before") || entry().done) reveal();
-      send({ kind: "open", item_id: here(), value: { marks } });
+      if (list.some((one) => one.dataset.shown === "before") || entry().done) suggestions?.reveal();
+      put("open", { value: { marks } });
     }
-    keep(sessionStorage, "trail", trail.slice(-500));
+    keepTrail();
     // The address of a second showing would tell that it is one.
     keepInAddress({ item: here().endsWith("#again") ? "" : here() });
     draw();
-    ($(".query-text, .said-text", desk))?.focus({ preventScroll: true });
+    document.dispatchEvent(new Event("label:shown"));
+    $(".query-text, .said-text", desk)?.focus({ preventScroll: true });
     fill();
   };
   const visit = async (item) => {
@@ -164,18 +161,6 @@
   };
   const move = (step) => { const at = trail.findIndex((one) => one.item === here()), to = trail.at(at < 0 ? -1 : at + step); if (to && at + step !== -1) visit(to.item); };
 
-  const agree = async () => {
-    const last = trail.findLast((one) => one.sent.length);
-    if (!agreeing || !last || stored.length < agreeAt) return;
-    agreeAt = stored.length + 10;
-    try {
-      const reply = await fetch(`/agreement.json?${new URLSearchParams({ item: last.item })}`);
-      agreeing = reply.status !== 403;
-      const { questions = [] } = reply.ok ? await reply.json() : {}, two = (number) => number.toFixed(2).replace(/^(-?)0/, "$1");
-      agreed = questions.filter((one) => one.alpha?.value != null).map(({ question, two: n, alpha: { value, interval } }) => `Agreement on ${question}: alpha ${two(value)}${interval ? ` [${interval.map(two).join(", ")}]` : ""}, ${n} items with two labels.`).join("\n");
-      draw();
-    } catch { /* the outbox tells that there is no connection */ }
-  };
   const finished = (sent) => {
     const wasDone = entry().done && !entry().refused;
     delete entry().refused;
@@ -183,14 +168,15 @@
     entry().done = true;
     if (!wasDone) finishedHere.add(here());
     stored.push(performance.now());
+    document.dispatchEvent(new CustomEvent("label:stored", { detail: here() }));
     keep(localStorage, `draft:${here()}`, null);
     keep(localStorage, "stored", [here(), Date.now()]);
-    keep(sessionStorage, "trail", trail.slice(-500));
+    keepTrail();
     marked = [];
   };
   const store = () => {
     const missing = units().find(required);
-    if (missing) { now = missing; draw(); tell(`${missing.dataset.field} has no label yet.`); $("button, textarea", missing).focus(); return; }
+    if (missing) { to(missing); tell(`${missing.dataset.field} has no label yet.`); $("button, textarea", missing).focus(); return; }
     const list = units().filter(changed), revealed = "revealed" in desk.dataset;
     const ids = list.length ? send(...list.map((unit) => ({
       kind: "label", item_id: here(), field: unit.dataset.field, part: unit.dataset.part, value: value(unit) ?? null,
@@ -199,23 +185,18 @@
     if (!ids) return;
     finished(list.map((unit, at) => [ids[at], ...place(unit), unit.dataset.given ?? ""]));
     for (const unit of list) { unit.dataset.given = json(value(unit)) ?? ""; delete unit.dataset.seconds; }
-    const other = units().find(differs);
-    if (!revealed && other) {
-      reveal();
-      now = other;
-      draw();
-      tell("Stored. The model has another label: A takes it, Enter keeps yours.");
-    } else next();
+    if (!suggestions?.differ()) next();
   };
 
-  const note = (unit) => { marked.push([unit, value(unit)]); unit.dataset.seconds = seconds(); };
-  const choose = (unit, button) => {
-    note(unit);
-    if (unit.dataset.kind === "choices") button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-    else set(unit, JSON.parse(button.dataset.value));
-    move_on(unit, unit.dataset.kind === "choices");
+  const note = (unit, was = value(unit)) => { marked.push([unit, was]); unit.dataset.seconds = seconds(); };
+  const press = (button) => {
+    const unit = button.closest("[data-unit]"), chosen = JSON.parse(button.dataset.value), had = value(unit) ?? [];
+    if (unit.dataset.kind !== "choices") choose(unit, chosen);
+    else choose(unit, had.includes(chosen) ? had.filter((one) => one !== chosen) : [...had, chosen], true);
   };
-  const move_on = (unit, stay) => {
+  const choose = (unit, wanted, stay = false) => {
+    note(unit);
+    set(unit, wanted);
     keepDraft();
     now = unit;
     if (!stay) {
@@ -225,13 +206,12 @@
       if (!now && "quick" in desk.dataset) { now = unit; store(); return; }
       now ??= after[0] ?? unit;
     }
-    draw();
-    now.scrollIntoView({ block: "nearest" });
+    go(now);
   };
 
   const undo = async () => {
     const last = marked.pop();
-    if (last) { set(...last); now = last[0]; keepDraft(); draw(); return; }
+    if (last) { set(...last); keepDraft(); to(last[0]); return; }
     const back = trail.findLast((one) => one.sent.length);
     if (!back || !send(...back.sent.map(([id]) => ({ kind: "undo", item_id: back.item, value: id })).reverse())) return;
     const taken = back.sent.splice(0).reverse();
@@ -242,62 +222,57 @@
     if (back.item !== here()) return;
     for (const [, field, part, before] of taken) {
       const unit = unitAt(field, part);
-      if (unit) { unit.dataset.given = before; set(unit, given(unit)); }
+      if (unit) unit.dataset.given = before;
+      // Statements stay to be edited.
+      if (unit && !parts) set(unit, given(unit));
     }
+    keepDraft();
     now = units().find(required) ?? units()[0];
     entry().done = !units().some(required) && taken.some((one) => one[3]);
     if (!entry().done) delete desk.dataset.revealed;
     draw();
     tell("The label was taken back.");
   };
-  const accept = () => {
-    if (!now || !$(".model", now)) return;
-    note(now);
-    set(now, JSON.parse(now.dataset.suggested));
-    move_on(now, false);
-  };
-
-  const dialog = (name) => $(`[data-dialog=${name}]`);
   const acts = {
-    store, undo, accept,
+    store, undo,
     back: () => move(-1), forward: () => move(1),
-    guidelines: () => dialog("guidelines").showModal(),
-    skip: () => dialog("skip").showModal(),
-    comment: () => dialog("comment").showModal(),
-    keys: () => $(".keys[aria-labelledby=keys-title]").showModal(),
-    marks: () => { marks = !marks; keep(localStorage, "marks", marks); send({ kind: "open", item_id: here(), value: { marks } }); draw(); },
-    question: () => { const list = units(); now = list[(list.indexOf(now) + 1) % list.length]; draw(); now?.scrollIntoView({ block: "nearest" }); },
+    keys: () => $("dialog.keys").showModal(),
+    marks: () => { marks = !marks; keep(localStorage, "marks", marks); put("open", { value: { marks } }); draw(); },
+    question: () => { const list = units(); go(list[(list.indexOf(now) + 1) % list.length]); },
     forget: () => { ragstoneAnnotate.forget(); draw(); },
     edit: () => { const one = [now, ...units()].find((unit) => unit && text(unit)); if (one) text(one).focus(); },
   };
-  dialog("skip").addEventListener("submit", ({ submitter }) => {
-    dialog("skip").close();
-    const reason = submitter.value || $("#skip-text").value.trim();
-    const ids = submitter.value === "no" || !reason ? null : send({ kind: "skip", item_id: here(), value: reason, seconds: seconds() });
-    if (ids) { $("#skip-text").value = ""; finished([[ids[0], "", "", ""]]); next(); }
-  });
-  dialog("comment").addEventListener("submit", ({ submitter }) => {
-    dialog("comment").close();
-    const words = $("#comment-text").value.trim();
-    if (submitter.value === "no" || !words || !send({ kind: "comment", item_id: here(), value: words, seconds: seconds() })) return;
-    $("#comment-text").value = "";
-    tell("The comment was sent.");
-  });
+  for (const box of $$("[data-dialog]")) {
+    const kind = box.dataset.dialog, field = $("input, textarea", box);
+    acts[kind] = () => box.showModal();
+    if (field) box.addEventListener("submit", ({ submitter }) => {
+      box.close();
+      const value = submitter.value || field.value.trim(), ids = value && value !== "no" && put(kind, { value, seconds: seconds() });
+      if (!ids) return;
+      field.value = "";
+      if (kind === "comment") tell("The comment was sent.");
+      else { finished([[ids[0], "", "", ""]]); next(); }
+    });
+  }
 
-  document.addEventListener("click", ({ target }) => {
+  on("click", ({ target }) => {
     const act = target.closest("[data-do]"), button = target.closest("[data-value]"), about = target.closest("[data-about]");
     if (act) acts[act.dataset.do]();
-    else if (button) choose(button.closest("[data-unit]"), button);
-    else if (about && !String(getSelection())) { const unit = units().find((one) => one.dataset.part === about.dataset.about); if (unit) { now = unit; draw(); } }
+    else if (button) press(button);
+    else if (about && !String(getSelection())) { const unit = units().find((one) => one.dataset.part === about.dataset.about); if (unit) to(unit); }
   });
-  document.addEventListener("focusin", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit && unit !== now) { now = unit; draw(); } });
-  document.addEventListener("input", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit) { unit.dataset.seconds = seconds(); keepDraft(); } });
-  document.addEventListener("visibilitychange", () => { if (document.hidden) spent += performance.now() - since; since = performance.now(); });
-  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", a: "accept", e: "edit", n: "question", arrowleft: "back", arrowright: "forward" };
-  document.addEventListener("keydown", (event) => {
+  on("focusin", ({ target }) => {
+    // The panel of a phone must not move under the finger.
+    const unit = parts?.unitOf(target, now) ?? target.closest("[data-unit]");
+    if (unit && unit !== now) to(unit);
+  });
+  on("input", ({ target }) => { const unit = target.closest("[data-unit]"); if (unit) { unit.dataset.seconds = seconds(); keepDraft(); } });
+  on("visibilitychange", () => { if (document.hidden) spent += performance.now() - since; since = performance.now(); });
+  const letters = { u: "undo", s: "skip", g: "guidelines", m: "comment", k: "back", j: "forward", b: "marks", e: "edit", n: "question", arrowleft: "back", arrowright: "forward" };
+  on("keydown", (event) => {
     const open = $("dialog[open]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      if (open) $("[value=yes]", open)?.click(); else if (here()) store();
+      if (open) $(".primary", open)?.click(); else if (here()) store();
       return;
     }
     if (typing(event) || event.repeat) return;
@@ -305,21 +280,24 @@
     const code = /^(?:Key|Digit|Numpad)(\w)$/.exec(event.code)?.[1].toLowerCase(), plain = /^[ -~]+$/.test(event.key) && !(code >= "0" && code <= "9") ? event.key : code;
     const option = !event.shiftKey && $(`[data-key="${CSS.escape(plain ?? "")}"]`, open ?? now ?? desk);
     if (open) { option?.click(); return; }
-    const act = acts[letters[plain?.toLowerCase()]];
-    if (option && here()) choose(now, option);
-    else if (event.key === "Enter" && here() && !event.target.closest("button, a, summary")) store();
+    const act = acts[letters[(event.shiftKey && plain?.length > 1 ? "shift+" : "") + plain?.toLowerCase()]];
+    if (option && here()) {
+      if (event.target.matches("[data-value]")) option.focus();
+      press(option);
+    }
+    else if (event.key === "Enter" && here() && !event.target.closest("button:not([data-value][aria-pressed=true]), a, summary")) store();
     else if (act && (here() || ["undo", "back", "forward"].includes(letters[plain.toLowerCase()]))) act();
     else return;
     event.preventDefault();
   });
 
-  document.addEventListener("annotate:saved", () => { if (stuck) next(); agree(); });
-  document.addEventListener("annotate:refused", ({ detail: { event } }) => {
+  on("annotate:saved", () => { if (stuck) next(); });
+  on("annotate:refused", ({ detail: { event } }) => {
     draw();
     queue = queue.filter((one) => one.dataset.item !== event.item_id);
   });
   const leave = (words) => { entry().done = true; next().then(() => tell(words)); };
-  document.addEventListener("annotate:withdrawn", ({ detail }) => {
+  on("annotate:withdrawn", ({ detail }) => {
     queue = queue.filter((one) => !Object.hasOwn(detail, one.dataset.item));
     const reason = detail[here().replace(/#again$/, "")];
     if (here() && reason !== undefined && !entry().done) leave(`The owner withdrew the item before: ${reason || "no reason is given"}.`);
@@ -332,6 +310,11 @@
     if (item !== here() || entry().done) return;
     leave("You labelled the item before in another tab.");
   });
+  const page = {
+    acts, letters, units, value, note, choose, tell, desk: () => desk, now: () => now, go,
+    newId: ragstoneAnnotate.newId, open: () => units().find(required), changed: () => { keepDraft(); draw(); },
+  };
+  const parts = globalThis.ragstoneParts?.(page), suggestions = globalThis.ragstoneSuggestions?.(page);
   for (const one of late()) finishedHere.add(one.item_id);
   const isOver = !address.has("item") && finishedHere.has(here());
   show(desk);

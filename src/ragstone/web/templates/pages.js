@@ -1,6 +1,6 @@
 "use strict";
-// Every page can be read and used without this file. It adds the colour scheme, keys, live
-// progress, and keeps what was entered if the server is gone.
+// Every page can be read and used without scripts. This one adds the colour scheme and keys, and
+// keeps what was entered if the server is gone.
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const address = new URLSearchParams(location.search);
@@ -34,17 +34,6 @@ $(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }
 // A message that does not cover the page: the server is gone, a button cannot work.
 const say = (text) => { const box = $("[data-said]"); box.textContent = text; box.hidden = !text; };
 
-// Filters: a choice reloads the page with its values in the address; empty ones are left out.
-for (const form of $$("form[data-search]")) {
-  const send = () => {
-    const values = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (value) values.set(name, value);
-    location.assign(`${new URL(form.action).pathname}?${values}`.replace(/\?$/, ""));
-  };
-  form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
-  for (const select of $$("select", form)) select.addEventListener("change", send);
-}
-
 // Keys.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target.closest("input, textarea, select")) event.target.blur();
@@ -67,37 +56,3 @@ for (const form of $$("form[method=post]")) form.addEventListener("submit", asyn
   form.setAttribute("action", own);
   if (form.matches("[data-what-if]") && event.submitter) event.submitter.disabled = true;
 });
-
-// What if: passages move by buttons too; the positions are those of the list.
-for (const list of $$("[data-what-if] .order")) {
-  const number = () => $$("li", list).forEach((row, place) => { $("input[name^=place-]", row).value = place + 1; });
-  for (const button of $$("[data-do]", list)) {
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      const row = button.closest("li");
-      const beside = button.dataset.do === "up" ? row.previousElementSibling : row.nextElementSibling;
-      if (!beside) return;
-      if (button.dataset.do === "up") beside.before(row); else beside.after(row);
-      number();
-      button.focus();
-    });
-  }
-}
-
-addEventListener("pageshow", () => { for (const button of $$("[data-what-if] .primary")) button.disabled = false; });
-
-// Live progress: a part of the page is replaced while a run goes on.
-const live = $("[data-live]");
-if (live) {
-  const again = async () => {
-    try {
-      const reply = await fetch(location.href, { cache: "no-store" });
-      const fresh = new DOMParser().parseFromString(await reply.text(), "text/html");
-      const part = $("[data-live]", fresh);
-      if (part && part.innerHTML !== live.innerHTML) live.replaceChildren(...part.childNodes);
-      say("");
-      if (part && part.dataset.live) setTimeout(again, Number(part.dataset.live));
-    } catch { say(`This page is from ${document.body.dataset.made} UTC. The server does not respond.`); setTimeout(again, 5000); }
-  };
-  if (live.dataset.live) setTimeout(again, Number(live.dataset.live));
-}
