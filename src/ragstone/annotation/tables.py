@@ -12,29 +12,31 @@ from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 VERSION: Final = 1
 """The version of the tables; `ragstone.annotation.migrations` has the steps to it."""
 METADATA: Final = sa.MetaData()
+_TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+"""Text in the order of its code points, as in SQLite, whatever language PostgreSQL sorts by."""
 
 META: Final = sa.Table(
     "meta",
     METADATA,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
+    sa.Column("name", _TEXT, primary_key=True),
+    sa.Column("value", _TEXT, nullable=False),
 )
 """`version` of the tables, and `project`: the name of the project that they belong to."""
 EVENTS: Final = sa.Table(
     "event",
     METADATA,
     sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("client_id", sa.Text, nullable=False, unique=True),
-    sa.Column("person", sa.Text, nullable=False),
-    sa.Column("received", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("item_id", sa.Text, nullable=False),
-    sa.Column("field", sa.Text, nullable=False),
-    sa.Column("part", sa.Text, nullable=False),
-    sa.Column("value", sa.Text, nullable=False),
-    sa.Column("shown", sa.Text, nullable=False),
+    sa.Column("client_id", _TEXT, nullable=False, unique=True),
+    sa.Column("person", _TEXT, nullable=False),
+    sa.Column("received", _TEXT, nullable=False),
+    sa.Column("kind", _TEXT, nullable=False),
+    sa.Column("item_id", _TEXT, nullable=False),
+    sa.Column("field", _TEXT, nullable=False),
+    sa.Column("part", _TEXT, nullable=False),
+    sa.Column("value", _TEXT, nullable=False),
+    sa.Column("shown", _TEXT, nullable=False),
     sa.Column("seconds", sa.Float),
-    sa.Column("client_time", sa.Text, nullable=False),
+    sa.Column("client_time", _TEXT, nullable=False),
     sa.Column("undone", sa.Boolean, nullable=False, default=False),
     sa.Index("event_item", "item_id", "person"),
     sa.Index("event_person", "person", "sequence"),
@@ -43,32 +45,32 @@ EVENTS: Final = sa.Table(
 LABELS: Final = sa.Table(
     "label",
     METADATA,
-    sa.Column("item_id", sa.Text, primary_key=True),
-    sa.Column("person", sa.Text, primary_key=True),
-    sa.Column("field", sa.Text, primary_key=True),
-    sa.Column("part", sa.Text, primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-    sa.Column("shown", sa.Text, nullable=False),
+    sa.Column("item_id", _TEXT, primary_key=True),
+    sa.Column("person", _TEXT, primary_key=True),
+    sa.Column("field", _TEXT, primary_key=True),
+    sa.Column("part", _TEXT, primary_key=True),
+    sa.Column("value", _TEXT, nullable=False),
+    sa.Column("shown", _TEXT, nullable=False),
     sa.Column("seconds", sa.Float),
     sa.Column("sequence", sa.Integer, nullable=False),
-    sa.Column("received", sa.Text, nullable=False),
+    sa.Column("received", _TEXT, nullable=False),
     sa.Index("label_person", "person"),
 )
 """The last label that counts per item, person, field and part; derived from the events."""
 PEOPLE: Final = sa.Table(
     "person",
     METADATA,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("token_hash", sa.Text, nullable=False, unique=True),
-    sa.Column("added", sa.Text, nullable=False),
+    sa.Column("name", _TEXT, primary_key=True),
+    sa.Column("role", _TEXT, nullable=False),
+    sa.Column("token_hash", _TEXT, nullable=False, unique=True),
+    sa.Column("added", _TEXT, nullable=False),
 )
 SESSIONS: Final = sa.Table(
     "session",
     METADATA,
-    sa.Column("token_hash", sa.Text, primary_key=True),
-    sa.Column("person", sa.Text, nullable=False),
-    sa.Column("opened", sa.Text, nullable=False),
+    sa.Column("token_hash", _TEXT, primary_key=True),
+    sa.Column("person", _TEXT, nullable=False),
+    sa.Column("opened", _TEXT, nullable=False),
 )
 
 
