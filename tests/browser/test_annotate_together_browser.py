@@ -86,13 +86,13 @@ class Person:
         assert question is not None
         part = PARTS[found["about"]] if question.of == "answer" else ""
         # All say the same about an item, but for what the phone says about one of them.
-        odd = self.phone and found["item"] == "é"
-        place = (ITEM_IDS.index(found["item"]) + bool(part == "Dense") + odd) % len(
+        odd = 2 * (self.phone and found["item"] == "é")
+        place = (ITEM_IDS.index(found["item"]) + (part == "Dense") + odd) % len(
             question.options[:4]
         )
         value = question.options[place].value
         if question.of == "pair":
-            value, place = self._side(found["left"], odd=odd)
+            value, place = self._side(found["left"], odd=bool(odd))
         self.given[self.name, found["item"], found["field"], part] = value
         key = list(question.keys)[place]
         if self.phone:
@@ -220,7 +220,8 @@ def figures_are_equal(team: Team, olga: Any, folder: Path) -> None:
     assert made["digest"]
     reported = printed("data", "ratings", str(out))["properties"]
     assert [one["question"] for one in shown["questions"]] == [one["question"] for one in told]
-    assert {one["question"] for one in told} == reported.keys()
+    texts = {one.name for one in team.project.scheme.questions if one.kind == "text"}
+    assert {one["question"] for one in told} == reported.keys() - texts
     for page, command in zip(shown["questions"], told, strict=True):
         agreement, report = command["agreement"], reported[command["question"]]
         assert page["alpha"] == agreement["alpha"]
@@ -260,3 +261,147 @@ def untimed(path: Path) -> list[dict[str, Any]]:
     """Return the rows of an export without the times at which labels were received."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [{name: value for name, value in one.items() if name != "time"} for one in rows]
+
+
+def press(page: Any, *pressed: str) -> None:
+    """Press keys one after the other; a text of several letters is typed."""
+    for one in pressed:
+        if len(one) == 1 or one in ("Enter", "Escape", "Control+a"):
+            page.keyboard.press(one)
+        else:
+            page.keyboard.type(one)
+
+
+def test_conversations_are_written_reviewed_returned_and_accepted(
+    new_database: Callable[[], str], tmp_path: Path, browser: Any
+) -> None:
+    """Ann writes at a desk, cat on a phone, ben reviews; the export is read back equal."""
+    folder = conversation_project(tmp_path / "talks")
+    roles: Any = {"ann": "annotator", "ben": "reviewer", "cat": "annotator", "olga": "owner"}
+    team = Team(folder, new_database(), browser, roles)
+    try:
+        ann, cat = team.page("ann"), team.page("cat", PHONE)
+        written_by_keys(team, ann, cat)
+        on_a_phone(cat)
+        ben = team.page("ben")
+        reviewed(team, ann, ben)
+        mtrag_read_back(team, [f"sqlite:///{tmp_path / 'again.db'}", new_database()], tmp_path)
+        assert team.told == []
+    finally:
+        team.close()
+
+
+def written_by_keys(team: Team, ann: Any, cat: Any) -> None:
+    """Two turns by keys; the server is killed between them, the second one is marked offline."""
+    press(ann, "a", "Enter")
+    expect(ann.locator("#answer")).to_be_visible()
+    expect(cat.locator("details p b").first).to_have_text("Ask about pets.")
+    press(ann, "y", "x", "q", "o", "1", "Escape", "s")
+    expect(ann.locator("#asked")).to_have_text("Turn 1 is complete.")
+    saved(ann)
+    team.server.kill()
+    press(ann, "a", "Which lines carry bicycles?", "Enter")
+    expect(ann.locator("#asked")).to_contain_text("The server does not respond")
+    expect(ann.locator("#next")).to_have_value("Which lines carry bicycles?")
+    team.restart()
+    press(ann, "Enter")
+    expect(ann.locator(".now .you")).to_have_text("Which lines carry bicycles?")
+    expect(ann.locator("#answer")).to_be_visible()
+    ann.context.set_offline(True)
+    press(ann, "y", "x", "w", "f", "o", "1", "Escape")
+    expect(ann.locator("#saved")).to_contain_text("Not connected")
+    ann.context.set_offline(False)
+    saved(ann)
+    expect(ann.locator("[data-do=send]")).to_be_enabled()
+    press(ann, "v")
+    expect(ann.locator("#asked")).to_have_text("The conversation is sent to review.")
+
+
+def on_a_phone(cat: Any) -> None:
+    """A first turn with fingers: the query, the marks on the other half of the page, a label."""
+    cat.locator("#next").tap()
+    cat.keyboard.type("May my dog come along?")
+    cat.get_by_role("button", name="Ask").tap()
+    expect(cat.locator(".now .you")).to_have_text("May my dog come along?")
+    expect(cat.locator("#answer")).to_be_visible()
+    cat.locator(".switch [data-to=shelf]").tap()
+    for one in cat.locator(".passage").all():
+        one.get_by_role("button", name="Not relevant").tap()
+    expect(cat.get_by_role("button", name="Passages · all marked")).to_be_visible()
+    cat.locator(".switch [data-to=talk]").tap()
+    cat.locator("[data-field=answerability] [data-key=r]").tap()
+    saved(cat)
+
+
+def reviewed(team: Team, ann: Any, ben: Any) -> None:
+    """Ben rejects a turn and returns the conversation; ann changes it; ben accepts it."""
+    address = f"{team.server.address}/review?item=c1"
+    ben.goto(address)
+    press(ben, "1")
+    expect(ben.locator(".now .done")).to_have_text("accepted")
+    press(ben, "j")
+    expect(ben.locator(".now .you")).to_have_text("Which lines carry bicycles?")
+    press(ben, "3", "The price is missing.", "Enter")
+    expect(ben.locator(".now .done")).to_have_text("rejected")
+    ben.locator("#why").fill("Turn 2 lacks the price.")
+    ben.get_by_role("button", name="Return to the writer").click()
+    ben.wait_for_url("**/review*")
+    saved(ben)
+    ann.goto(f"{team.server.address}/")
+    expect(ann.locator(".returned")).to_contain_text("Turn 2 lacks the price.")
+    press(ann, "e", "Control+a", "All lines do; a bicycle costs 6.00.", "Escape")
+    saved(ann)
+    expect(ann.locator("[data-do=send]")).to_be_enabled()
+    press(ann, "v")
+    expect(ann.locator("#asked")).to_have_text("The conversation is sent to review.")
+    ben.goto(f"{address}&turn=2")
+    expect(ben.locator(".now .done")).to_have_count(0)
+    press(ben, "1")
+    expect(ben.locator(".now .done")).to_have_text("accepted")
+    ben.get_by_role("button", name="Accept the conversation").click()
+    ben.wait_for_url(lambda url: "item=c1" not in url)
+    saved(ben)
+
+
+def mtrag_read_back(team: Team, databases: list[str], folder: Path) -> None:
+    """The accepted conversation, exported and imported for review again, has the same turns."""
+    wanted = turns_of(team.project, team.database, "c1")
+    assert [one[1] for one in wanted][1] == "All lines do; a bicycle costs 6.00."
+    exported = folder / "talks.json"
+    line = ("annotate", "export", str(team.project.folder), "-o", str(exported), "--as", "mtrag")
+    digests = {printed(*line, database=team.database)["digest"]}
+    for number, database in enumerate(databases):
+        again = folder / f"again{number}"
+        found = made_of(exported, again, database)
+        (item_id,) = found.items
+        assert turns_of(found, database, item_id) == wanted
+        out = again / "talks.json"
+        line = ("annotate", "export", str(again), "-o", str(out), "--as", "mtrag", "--all")
+        digests.add(printed(*line, database=database)["digest"])
+    assert len(digests) == 2
+
+
+def made_of(exported: Path, folder: Path, database: str) -> Project:
+    """Return the project that `ragstone annotate` makes of exported conversations."""
+    from ragstone.annotation.conversation_import import conversation_items, keep_conversations
+
+    imported = conversation_items(exported)
+    rows = [{"item_id": one.item_id, "query": one.query.text} for one in imported.items]
+    project = Project.open(written_project(folder, rows, task="conversation"))
+    opened = Database.of(project, database)
+    keep_conversations(opened, imported)
+    opened.close()
+    return project
+
+
+def turns_of(project: Project, database: str, item_id: str) -> list[Any]:
+    """Return query, final answer, marks and labels of the turns of a conversation."""
+    opened = Database.of(project, database)
+    try:
+        found = conversation(opened, item_id).turns
+    finally:
+        opened.close()
+    return [
+        (one.query, one.final_answer, dict(one.relevance), dict(one.labels), one.answer)
+        for one in found
+    ]
