@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ STANDING: Final = """() => {
     about: text(desk.querySelector(".shown.now")), left: text(desk.querySelector(".shown")),
   };
 }"""
-"""Where a page is: its item, its question, the answer that is asked about, the answer on the left."""
+"""Where a page is: item, question, the answer that is asked about, the answer on the left."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
