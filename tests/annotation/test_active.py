@@ -11,7 +11,7 @@ from tests.fakes.labelled_project import made_site, plain_items
 
 from ragstone.annotation.active import ROUND_QUERIES, check_active
 from ragstone.annotation.assignment import next_items, standing
-from ragstone.annotation.export import rating_lines
+from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.site import Site
 from ragstone.data.readers.ratings import Inclusion
 from ragstone.errors import ConfigError
@@ -105,6 +105,8 @@ def test_words_are_scores_and_people_who_labelled_before_are_left_out(tmp_path: 
 def test_items_without_scores_are_an_error_with_a_way_out(tmp_path: Path) -> None:
     """The message names both commands."""
     with made_site(tmp_path, 2, active=True) as (site, _):
-        with pytest.raises(ConfigError, match=r"ragstone judge next .* --from next\.jsonl"):
+        with pytest.raises(
+            ConfigError, match=r"ragstone judge next .* --from next\.jsonl --experiment EXP"
+        ):
             check_active(site.project)
         assert next_items(site, "ann", 1) == []

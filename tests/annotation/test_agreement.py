@@ -13,9 +13,15 @@ from click.testing import CliRunner
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 from tests.fakes.labelled_project import made_site, plain_items
 
-from ragstone.annotation.agreement import PeopleAgreement, agreements, item_agreement
-from ragstone.annotation.export import rating_lines
+from ragstone.annotation.agreement import (
+    PeopleAgreement,
+    agreements,
+    item_agreement,
+    side_choices,
+)
+from ragstone.annotation.blind import Blind
 from ragstone.annotation.label_columns import label_columns
+from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.site import Site
 from ragstone.cli.data import command
 
@@ -160,3 +166,30 @@ def test_agreement_about_an_item_needs_an_own_label_and_shows_nobodys(tmp_path: 
         assert found.people == 3
         assert found.equal_pairs == pytest.approx(1 / 3)
         assert item_agreement(site, "unknown", "ben") == ()
+
+
+def test_a_person_who_always_takes_the_left_answer_is_shown(tmp_path: Path) -> None:
+    """The sides are drawn per person, so the left answer is sometimes the first of the item."""
+    pair = [{"system": name, "answer": f"Answer of {name}."} for name in ("one", "two")]
+    items = [{**item, "answers": pair} for item in plain_items(40)]
+    with made_site(tmp_path / "p", items, task="pairwise") as (site, give):
+        name, given = site.project.scheme.questions[0].name, []
+        for place in range(30):
+            blind = Blind(site.project, "ann", f"q{place}")
+            given.append("a" if blind.parts[blind.sides[0]] == "one" else "b")
+            give("ann", f"q{place}", given[-1], name)
+        for place in range(30, 40):
+            give("ann", f"q{place}", "tie", name)
+        (found,) = side_choices(site.project, label_columns(site))
+    assert set(given) == {"a", "b"}
+    assert (found.left.mean, found.left.n) == (1, 30)
+    assert found.left.interval is not None
+    assert found.left.interval[0] > 0.5
+    assert (found.ties.mean, found.ties.n) == (0.25, 40)
+
+
+def test_other_questions_have_no_sides(tmp_path: Path) -> None:
+    """Only questions about pairs do."""
+    with made_site(tmp_path / "p", 1) as (site, give):
+        give("ann", "q0", "yes")
+        assert side_choices(site.project, label_columns(site)) == ()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import VARIABLE
 from ragstone.annotation.database import Database, Person
-from ragstone.annotation.engines import VARIABLE
 from ragstone.annotation.events import Event
 from ragstone.annotation.project import Project
 from ragstone.errors import ConfigError

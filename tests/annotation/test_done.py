@@ -9,8 +9,8 @@ import pytest
 from ragstone.annotation.done import is_done, places, right_labels
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AnnotationItem, ShownAnswer
-from ragstone.annotation.own_schemes import CONVERSATION, NUGGETS, RATINGS, SUPPORT
 from ragstone.annotation.schemes import Option, Question, Scheme
+from ragstone.annotation.tasks import own_scheme
 from ragstone.types import Passage, Query
 
 ITEM = AnnotationItem(
@@ -47,32 +47,32 @@ def test_each_required_question_about_each_part_has_a_label() -> None:
 
 def test_the_parts_that_a_person_wrote_need_labels() -> None:
     """No part, then two parts."""
-    assert is_done(NUGGETS, ITEM, [label("nugget", value=[])])
+    assert is_done(own_scheme("nuggets"), ITEM, [label("nugget", value=[])])
     two = [label("nugget", value=["a", "b"]), label("importance", "part:1", "vital")]
-    assert not is_done(NUGGETS, ITEM, two)
-    assert is_done(NUGGETS, ITEM, [*two, label("importance", "part:2", "okay")])
+    assert not is_done(own_scheme("nuggets"), ITEM, two)
+    assert is_done(own_scheme("nuggets"), ITEM, [*two, label("importance", "part:2", "okay")])
 
 
 def test_a_conversation_is_done_if_it_was_submitted() -> None:
     """Labels of its turns do not end it."""
     turns = [label("answerability", "1", "answerable")]
-    assert not is_done(CONVERSATION, ITEM, turns)
-    assert is_done(CONVERSATION, ITEM, [*turns, label("submitted", value=True)])
+    assert not is_done(own_scheme("conversation"), ITEM, turns)
+    assert is_done(own_scheme("conversation"), ITEM, [*turns, label("submitted", value=True)])
 
 
 @pytest.mark.parametrize(
     ("scheme", "known", "labels", "right"),
     [
-        (SUPPORT, {"support": "no"}, [label("support", value="no")], (1, 1)),
-        (SUPPORT, {"support": "no"}, [label("support")], (0, 1)),
-        (SUPPORT, {"support": "no"}, [label("skipped", value="unclear")], (0, 1)),
+        (own_scheme("support"), {"support": "no"}, [label("support", value="no")], (1, 1)),
+        (own_scheme("support"), {"support": "no"}, [label("support")], (0, 1)),
+        (own_scheme("support"), {"support": "no"}, [label("skipped", value="unclear")], (0, 1)),
         (
-            RATINGS,
+            own_scheme("fanc"),
             {"faithfulness": {"a": 4, "b · x": 1}},
             [label("faithfulness", "a", 4), label("faithfulness", "b · x", 2)],
             (1, 2),
         ),
-        (RATINGS, {"faithfulness": 4}, [label("faithfulness", "a", 4)], (1, 1)),
+        (own_scheme("fanc"), {"faithfulness": 4}, [label("faithfulness", "a", 4)], (1, 1)),
     ],
 )
 def test_known_labels(

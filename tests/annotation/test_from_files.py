@@ -120,7 +120,7 @@ def test_findings_that_people_decide_are_items(tmp_path: Path) -> None:
     [
         ({"query_id": "q1"}, "line 1: there is nothing to label"),
         ({"query": ""}, "line 1: the field 'query' is empty"),
-        ({"text": "x"}, "line 1: the field 'query_id' is missing"),
+        ({"text": "x"}, "line 1: a row needs 'query'"),
     ],
 )
 def test_malformed_rows_name_their_line(tmp_path: Path, row: dict[str, Any], said: str) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ragstone.annotation.conversation import Marks, WrittenConversation, WrittenTurn
 from ragstone.annotation.goals import GoalStand, goal_stands, problems, turn_lacks
-from ragstone.annotation.own_schemes import CONVERSATION
 from ragstone.annotation.project import Goal, Goals
+from ragstone.annotation.tasks import own_scheme
 from ragstone.types import Passage
 
 GOALS = Goals(
@@ -60,10 +60,12 @@ def test_only_goals_with_bounds_are_shown() -> None:
 
 def test_a_turn_needs_an_answer_marks_and_labels() -> None:
     """The first turn has no multi-turn type; optional labels are not needed."""
-    assert turn_lacks(CONVERSATION, turn(2)) == []
-    assert turn_lacks(CONVERSATION, WrittenTurn(1, "Who?", passages=PASSAGES)) == ["an answer"]
+    assert turn_lacks(own_scheme("conversation"), turn(2)) == []
+    assert turn_lacks(own_scheme("conversation"), WrittenTurn(1, "Who?", passages=PASSAGES)) == [
+        "an answer"
+    ]
     bare = WrittenTurn(1, "Who?", answer="Me.", passages=PASSAGES)
-    assert turn_lacks(CONVERSATION, bare) == [
+    assert turn_lacks(own_scheme("conversation"), bare) == [
         "marks of 2 passages",
         "answerability",
         "question type",
@@ -71,7 +73,7 @@ def test_a_turn_needs_an_answer_marks_and_labels() -> None:
     unlabelled = replace(
         turn(2), latest=Marks(relevance={"p1": "yes"}, labels={"question_type": []})
     )
-    assert turn_lacks(CONVERSATION, unlabelled) == [
+    assert turn_lacks(own_scheme("conversation"), unlabelled) == [
         "marks of 1 passage",
         "answerability",
         "question type",
@@ -82,7 +84,9 @@ def test_a_turn_needs_an_answer_marks_and_labels() -> None:
 def test_problems_name_goals_then_turns() -> None:
     """A conversation without problems can be sent."""
     state = WrittenConversation("c", turns=(turn(1), WrittenTurn(2, "And?")))
-    found = list(problems(CONVERSATION, goal_stands(Goals(Goal(3, 4)), state), state))
+    found = list(problems(own_scheme("conversation"), goal_stands(Goals(Goal(3, 4)), state), state))
     assert found == ["2 more turns needed.", "Turn 2 is not complete."]
     done = WrittenConversation("c", turns=(turn(1), turn(2)))
-    assert list(problems(CONVERSATION, goal_stands(Goals(Goal(2, 4)), done), done)) == []
+    assert (
+        list(problems(own_scheme("conversation"), goal_stands(Goals(Goal(2, 4)), done), done)) == []
+    )

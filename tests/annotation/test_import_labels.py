@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_export import PASSAGE, QUERY, A, B, give, project, rows
+from tests.annotation.test_rating_export import PASSAGE, QUERY, A, B, give, project, rows
 
-from ragstone.annotation.export import ExportChoice, export_lines
 from ragstone.annotation.import_labels import ImportCounts, import_ratings, with_suggestions
 from ragstone.annotation.items import AnnotationItem
+from ragstone.annotation.rating_export import ExportChoice, export_lines
 from ragstone.data.readers.ratings import HumanRating, RatedItem, read_ratings
 from ragstone.errors import DatasetError
 
@@ -27,6 +27,9 @@ def test_an_export_is_imported_once(tmp_path: Path) -> None:
     )
     (tmp_path / "out.jsonl").write_bytes(b"".join(export_lines(made, database, ExportChoice())))
     ratings = read_ratings(tmp_path / "out.jsonl")
+    events = database.count()
+    assert import_ratings(made, database, ratings) == ImportCounts(0, 2, 0)
+    assert database.count() == events  # the labels keep their times
 
     other, target = project(tmp_path / "two", "ratings", ITEM)
     assert import_ratings(other, target, ratings) == ImportCounts(2, 0, 0)

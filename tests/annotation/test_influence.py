@@ -94,6 +94,22 @@ def test_labels_that_were_changed_after_the_suggestion_was_shown(tmp_path: Path)
     assert (found.after, found.changed, found.to_model) == (4, 2, 1)
 
 
+def test_changed_labels_are_no_group_of_their_own(tmp_path: Path) -> None:
+    """Who changes to the model's label agrees with it by choice: the label before it counts."""
+    items = [{**one, "suggested": {"support": "yes"}} for one in plain_items(4)]
+    with made_site(tmp_path / "p", items) as (site, _):
+        first = [
+            Event(f"a{n}", "label", f"q{n}", "support", value="no", shown="after") for n in range(4)
+        ]
+        changed = Event("b", "label", "q0", "support", value="yes", shown="before")
+        site.database.append("ann", [*first, changed])
+        (found,) = model_labels(label_columns(site), site.database)
+    assert [(one.shown, one.with_model.n, one.with_model.mean) for one in found.groups] == [
+        ("after", 4, 0.0)
+    ]
+    assert (found.changed, found.to_model, found.is_influenced) == (1, 1, False)
+
+
 def test_without_suggestions_there_is_nothing(tmp_path: Path) -> None:
     """Items without a model's label."""
     with made_site(tmp_path / "p", 2) as (site, give):

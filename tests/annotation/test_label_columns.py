@@ -10,8 +10,8 @@ from tests.fakes.labelled_project import made_site, plain_items
 from ragstone.annotation.agreement import agreements
 from ragstone.annotation.items import AnnotationItem
 from ragstone.annotation.label_columns import decided, label_columns, suggestion
-from ragstone.annotation.own_schemes import SUPPORT
 from ragstone.annotation.schemes import Question
+from ragstone.annotation.tasks import own_scheme
 from ragstone.types import Query
 
 
@@ -37,7 +37,7 @@ def test_parts_that_people_wrote_are_compared_by_their_text(tmp_path: Path) -> N
 
 def test_suggestions_of_an_item_and_of_its_parts() -> None:
     """One value, or a value per part; None without one."""
-    question = SUPPORT.questions[0]
+    question = own_scheme("support").questions[0]
     query = Query("q", "When?")
     whole = AnnotationItem("q", query, suggested={"support": "yes"})
     parts = AnnotationItem("q", query, suggested={"support": {"p1": "no"}})

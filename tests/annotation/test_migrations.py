@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from ragstone.annotation.backup import read_backup
 from ragstone.annotation.check import check_database
+from ragstone.annotation.connections import Connections, database_address
 from ragstone.annotation.database import Database
-from ragstone.annotation.engines import Connections, database_address
 from ragstone.annotation.events import Event
 from ragstone.annotation.migrations import STEPS
 from ragstone.annotation.tables import VERSION

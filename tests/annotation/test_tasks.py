@@ -9,13 +9,15 @@ import pytest
 
 from ragstone.annotation.schemes import TaskName
 from ragstone.annotation.tasks import (
-    FURTHER,
     OWN,
+    own_scheme,
     scheme_file,
     scheme_names,
     scheme_of,
     scheme_schema,
 )
+from ragstone.causes.order import CAUSES as ORDER
+from ragstone.components.judges.critiques import CRITIQUES
 from ragstone.data.readers.rated_inspection import MTRAG_RATINGS
 from ragstone.data.taxonomy import load_taxonomy, own_taxonomies
 from ragstone.errors import ConfigError
@@ -24,8 +26,9 @@ from ragstone.errors import ConfigError
 def test_every_task_has_a_scheme() -> None:
     """The properties of ratings are those of mtRAG's file."""
     assert set(OWN) == set(get_args(TaskName))
-    assert tuple(one.name for one in OWN["ratings"].questions) == MTRAG_RATINGS
-    assert {one.value for one in OWN["ratings"].questions[0].options} == {1, 2, 3, 4}
+    ratings = scheme_of("ratings", "", Path()).questions
+    assert tuple(one.name for one in ratings) == MTRAG_RATINGS
+    assert {one.value for one in ratings[0].options} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("name", own_taxonomies())
@@ -41,8 +44,8 @@ def test_taxonomies_are_schemes(name: str) -> None:
 
 def test_names_and_files(tmp_path: Path) -> None:
     """A scheme is one of those that come with Ragstone, or a file."""
-    for one in (*OWN.values(), *FURTHER):
-        assert scheme_of("labels", one.name, tmp_path) == one
+    for name in (*OWN.values(), "fanc-1-5", "findings"):
+        assert scheme_of("labels", name, tmp_path).name == name
     with pytest.raises(ConfigError, match=r"did you mean 'fanc'.*relevance.*\.yaml"):
         scheme_of("ratings", "fanx", tmp_path)
     (tmp_path / "my.yaml").write_text("name: mood\nquestions: [{name: mood, option: []}]\n")
@@ -66,3 +69,23 @@ def test_the_json_schema_has_every_key() -> None:
         found["properties"]
     )
     assert found["additionalProperties"] is False
+
+
+def test_the_causes_are_those_that_are_measured() -> None:
+    """People name the same causes as `ragstone show --causes`, each with a key."""
+    (question,) = own_scheme("causes").questions
+
+    assert {one.value for one in question.options} == {one.name for one in ORDER}
+    assert len(question.keys) == len(ORDER)
+    assert all(one.words and one.name for one in question.options)
+
+
+def test_validation_rates_by_the_names_of_critiques() -> None:
+    """People's ratings can be compared with those of `data critique`."""
+    rated = {one.name for one in own_scheme("validation").questions if one.numeric}
+
+    assert rated <= set(CRITIQUES)
+    assert [one.start for one in own_scheme("validation").questions if one.kind == "text"] == [
+        "query",
+        "answer",
+    ]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.annotation.test_export import PASSAGE, QUERY, A, B, project
+from tests.annotation.test_rating_export import PASSAGE, QUERY, A, B, project
 
 from ragstone.annotation.database import Database
 from ragstone.annotation.items import AnnotationItem, ShownAnswer

@@ -7,7 +7,7 @@ from unicodedata import category
 from tests.fakes.made_results import HOSTILE
 
 from ragstone.annotation.items import AnnotationItem, ShownAnswer
-from ragstone.annotation.tasks import OWN
+from ragstone.annotation.tasks import own_scheme
 from ragstone.annotation.terminal_text import item_text, plain, wrapped
 from ragstone.types import Message, Passage, Query
 
@@ -32,7 +32,7 @@ def test_an_item_is_shown_whole_and_no_line_is_too_long() -> None:
         ShownAnswer("b", "", None, "timeout"),
     ]
     item = AnnotationItem("q1", query, (passage,), tuple(answers))
-    text = item_text(item, answers, ["It sails."], OWN["support"], 40)
+    text = item_text(item, answers, ["It sails."], own_scheme("support"), 40)
 
     for part in ("USER", "QUERY", "GOLD ANSWERS", "«At Six»", "ANSWER 2", "1. It sails."):
         assert part in text

@@ -275,6 +275,29 @@ def test_undo_skip_comment_and_the_way_back(tmp_path: Path, page: Any) -> None:
         assert "q2" not in [one[0] for one in labels(site)]
 
 
+def test_the_way_back_and_forward_does_not_stop_the_next_items(tmp_path: Path, page: Any) -> None:
+    """After items that were seen before, the browser still asks for the ones after them."""
+    with (
+        made_site(tmp_path, items(9, "support"), task="support") as (site, _),
+        served_site(site) as to,
+    ):
+        page.goto(to)
+        expect(page.locator("#saved")).to_have_text("Saved · 1 event, 0 waiting")
+        for number in range(3):
+            at(page, f"q{number}")
+            page.keyboard.press("1")
+        at(page, "q3")
+        for key, number in (("k", 2), ("j", 3), ("u", 2)):
+            page.keyboard.press(key)
+            at(page, f"q{number}")
+        for number in range(2, 9):
+            at(page, f"q{number}")
+            page.keyboard.press("2")
+        expect(page.locator(".said-text")).to_have_text("Nothing is left for you. Thank you.")
+        saved(page)
+        assert [one[3] for one in labels(site)] == ["yes"] * 2 + ["partly"] * 7
+
+
 def test_marks_of_gold_answers_can_be_switched_off(tmp_path: Path, page: Any) -> None:
     """The setting is kept in the browser, and each open event has it."""
     with made_site(tmp_path, 3) as (site, _), served_site(site) as to:
@@ -461,10 +484,18 @@ def test_two_tabs_and_a_withdrawn_item(tmp_path: Path, page: Any) -> None:
         expect(page.locator("[data-refused]")).to_contain_text("It was: partly")
         page.get_by_text("Forget these").click()
         expect(page.locator("[data-refused]")).to_be_hidden()
+        expect(page.locator("[data-where]")).to_have_text("1 of 4")
         page.goto(to.partition("?")[0] + "label?item=q3")
         expect(page.locator(".said-text")).to_have_text("The item 'q3' was withdrawn.")
         page.goto(to.partition("?")[0] + "label?item=q99")
         expect(page.locator(".said-text")).to_have_text("There is no item 'q99'.")
+        site.database.append("owner", [Event("x", "undo", "q3", value="v")])
+        page.goto(to.partition("?")[0] + "label?item=q3")
+        page.keyboard.press("1")
+        expect(page.locator(".said-text")).to_have_text("Nothing is left for you. Thank you.")
+        expect(page.locator("[data-where]")).to_have_text("3 of 3")
+        saved(page)
+        assert [one[0] for one in labels(site)] == ["q0", "q1", "q3"]
 
 
 def test_a_full_browser_takes_no_label(tmp_path: Path, page: Any) -> None:

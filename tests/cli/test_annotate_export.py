@@ -19,7 +19,7 @@ from ragstone.annotation.from_results import AnswerChoice, result_items
 from ragstone.annotation.items import AnnotationItem
 from ragstone.annotation.project import Project
 from ragstone.annotation.schemes import TaskName
-from ragstone.annotation.tasks import OWN
+from ragstone.annotation.tasks import own_scheme
 from ragstone.cli.annotate import command as annotate
 from ragstone.cli.data import command as data
 from ragstone.cli.judge import command as judge
@@ -129,7 +129,7 @@ def test_causes_are_checked(store: Path) -> None:
 def test_support_labels_are_qrels_and_ratings_without_names(tmp_path: Path) -> None:
     """One project, several forms; equal labels have an equal digest."""
     sample = load_dataset("sample")
-    items = data_items(sample, "support", OWN["support"], DataChoice(limit=10))
+    items = data_items(sample, "support", own_scheme("support"), DataChoice(limit=10))
     folder = labelled(tmp_path, "support", items).folder
 
     def export(name: str, *options: str) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def test_support_labels_are_qrels_and_ratings_without_names(tmp_path: Path) -> N
 def test_labels_are_imported_and_items_added(tmp_path: Path) -> None:
     """An export enters another project once; an added item is new."""
     sample = load_dataset("sample")
-    items = data_items(sample, "support", OWN["support"], DataChoice(limit=5))
+    items = data_items(sample, "support", own_scheme("support"), DataChoice(limit=5))
     folder = labelled(tmp_path, "support", items).folder
     run(annotate, "export", folder, "-o", tmp_path / "out.jsonl")
     other = make_project(tmp_path / "other", ProjectPlan("support"), items).folder

@@ -159,6 +159,7 @@ def test_the_form_of_earlier_versions_is_readable() -> None:
         ("--task ratings --experiment nothing", StoreError, "no experiment 'nothing'"),
         ("--from /leaderboard", ConfigError, "neither a file nor a folder"),
         ("--from http://127.0.0.1:1/leaderboard", ConfigError, "address of a list"),
+        ("--from /queries?experiment=x&rigth=no", ConfigError, "did you mean 'right'"),
         ("--from /queries?right=no", ConfigError, "names no experiment"),
         ("--from /queries?experiment=made&cause=nothing", ConfigError, "no cause 'nothing'"),
         ("--task labels --data sample --scheme moods", ConfigError, "no scheme 'moods'"),

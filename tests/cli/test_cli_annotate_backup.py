@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
+from ragstone.annotation.connections import VARIABLE
 from ragstone.annotation.database import Database
-from ragstone.annotation.engines import VARIABLE
 from ragstone.annotation.events import Event
 from ragstone.annotation.project import Project
 from ragstone.cli import root

@@ -1,7 +1,16 @@
 """Annotation: projects in which people label, rate, compare, review and write conversations.
 
-An item is what a person sees at once. A scheme is the list of questions about it. Everything that
-happens is an event, which is kept for ever; labels, progress and exports are derived from events.
+- Project: `schemes`, `tasks` with `own_schemes/`, `items`, `project`, `create`, items `from_*`.
+- Database: `keeping` keeps `events` for ever; labels are `derived` from them. `database` reads
+  both through `connections` and `tables`; `migrations`, `backup` and `check` treat it as a whole.
+- Server: `app` serves the `pages` of a `site`; `sessions` and `people` decide who may do what;
+  `writer` and `posted` keep and answer events; `failures` explains errors.
+- Work: `work` counts who finished what, `assignment` chooses the next items, `active` draws them.
+- Questions: `item_questions` lists what a person is asked, `blind` hides systems, `done` checks.
+- Conversations: `conversation` is the state, `conversation_calls` has requests, `agents` answer;
+  `goals`, `review`, `edit_score`, `conversation_import` and `conversation_export`.
+- Numbers: `live_numbers` of `label_columns`; `disagreements` and `quality`.
+- Exchange: `rating_export`, `export_forms`, `import_labels`. `terminal` shows the same tasks.
 """
 
 from importlib.util import find_spec

@@ -42,7 +42,7 @@ def check_active(project: Project) -> None:
         f"--active needs a judge's scores, but no item of {project.folder} has one in `suggested` "
         "and none has an inclusion_probability. Draw answers with: ragstone judge next "
         "EXPERIMENT --metric M --labels 50 -o next.jsonl; then make a project with: ragstone "
-        "annotate PROJECT --task ratings --from next.jsonl",
+        "annotate PROJECT --task ratings --from next.jsonl --experiment EXPERIMENT",
         path=project.folder,
     )
 

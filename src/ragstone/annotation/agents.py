@@ -1,4 +1,4 @@
-"""Live agents: asked in threads of their own, each call with a time limit."""
+"""Live agents: each call runs in a thread of its own, with a time limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AgentTurn:
     reason: str = ""
     passages: tuple[Passage, ...] = ()
     search: str = ""
-    """The text that it searched for; empty if it does not tell."""
+    """The search text; empty if it is unknown."""
 
     def value(self, ask_id: str) -> dict[str, Any]:
         """Return the value of the reply event to an ask."""
@@ -99,7 +99,7 @@ class AskedAgent:
         try:
             keep(self._within_time(made))
         except Exception:  # noqa: BLE001 - a full disk must not end the server
-            # The ask is kept without a reply: the page says so, and it can be tried again.
+            # The ask is kept without a reply: the page shows that, and the person can try again.
             _LOG.exception("a reply of the agent could not be kept")
         finally:
             with self._changed:

@@ -1,4 +1,4 @@
-"""Agreement of the people of a project, from the labels that count now.
+"""Agreement of the people of a project, and the sides they choose, from the labels that count.
 
 The numbers are those of `ragstone data ratings` on the export: both come from
 `ragstone.evaluation.rater_agreement`.
@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ragstone.annotation.blind import SIDES, Blind
 from ragstone.annotation.label_columns import LabelColumns, QuestionColumns, decided, has
 from ragstone.evaluation.rater_agreement import RatedValues, RaterAgreement
 from ragstone.statistics.resampling import Coefficient
+from ragstone.statistics.summary import Summary, summarise
 from ragstone.web import limits
 
 if TYPE_CHECKING:
+    from ragstone.annotation.project import Project
     from ragstone.annotation.site import Site
 
 
@@ -108,3 +111,51 @@ def _equal_pairs(parts: Mapping[str, Mapping[str, Any]]) -> float | None:
         equal += sum(count * (count - 1) for count in Counter(of.values()).values())
         every += len(of) * (len(of) - 1)
     return equal / every if every else None
+
+
+@dataclass(frozen=True, slots=True)
+class SideChoices:
+    """How often people chose the left answer, and neither."""
+
+    question: str
+    left: Summary
+    """Share of the left answer among the choices; an interval without .5 shows a position bias."""
+    ties: Summary
+    """Share of ties among the labels."""
+
+
+def side_choices(project: Project, columns: LabelColumns) -> tuple[SideChoices, ...]:
+    """Return the choices of sides per question about pairs, with intervals over queries."""
+    return tuple(
+        _choices(project, columns, one)
+        for one in columns.questions.values()
+        if one.question.of == "pair"
+    )
+
+
+def _choices(project: Project, columns: LabelColumns, question: QuestionColumns) -> SideChoices:
+    queries, names = columns.clusters(question), columns.names
+    items = [item_id for item_id, _ in question.places]
+    sides, ties, of_sides, of_ties = [], [], [], []
+    for cell, person, value, _ in question.triples():
+        ties.append(float(value not in SIDES))
+        of_ties.append(queries[cell])
+        if value in SIDES:
+            left = _left(project, names[person], items[cell])
+            if left:
+                sides.append(float(value == left))
+                of_sides.append(queries[cell])
+    return SideChoices(
+        question.question.name,
+        summarise(sides, clusters=of_sides),
+        summarise(ties, clusters=of_ties),
+    )
+
+
+def _left(project: Project, person: str, item_id: str) -> str:
+    """Return the label of the answer that was on the left; "" if the item has one answer."""
+    blind = Blind(project, person, item_id)
+    if len(blind.sides) < len(SIDES):
+        return ""
+    first = project.items[item_id].answers[0].part
+    return SIDES[blind.parts[blind.sides[0]] != first]

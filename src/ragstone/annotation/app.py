@@ -13,12 +13,12 @@ from aiohttp import web
 
 from ragstone.annotation.blind import hidden_labels, named_event
 from ragstone.annotation.events import Event, read_events
-from ragstone.annotation.export import rating_lines
 from ragstone.annotation.failures import failure
 from ragstone.annotation.keeping import Receipt
 from ragstone.annotation.pages import CALLS, PAGES
 from ragstone.annotation.people import ROLES, Person, PersonRole
 from ragstone.annotation.posted import events_answer
+from ragstone.annotation.rating_export import rating_lines
 from ragstone.annotation.review import refusal
 from ragstone.annotation.sessions import (
     Caller,
@@ -243,14 +243,19 @@ class _Server:
 
     async def _reader(self, request: web.Request) -> Caller:
         """Return who asks for a page."""
-        found: Caller = await self._in_thread(lambda: reader(self.site, self._session(request)))
+        session = self._session(request)
+        if self.site.database.knows_session(session):
+            return reader(self.site, session)
+        found: Caller = await self._in_thread(lambda: reader(self.site, session))
         return found
 
     async def _signed_in(self, request: web.Request) -> Caller:
         """Return who changes something, for which a session is needed."""
-        found: Caller | None = await self._in_thread(
-            lambda: caller(self.site, self._session(request))
-        )
+        session, found = self._session(request), None
+        if self.site.database.knows_session(session):
+            found = caller(self.site, session)
+        else:
+            found = await self._in_thread(lambda: caller(self.site, session))
         if found is None:
             then = "Open the address that the server printed, or sign in."
             raise SignInError("There is no session.", then)

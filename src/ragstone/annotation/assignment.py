@@ -1,4 +1,4 @@
-"""Which items a person gets, in which order, and where the person stands.
+"""Which items a person gets, in which order, and how many are left.
 
 1. Qualification items, until the person finished or skipped all of them.
 2. Items that come a second time, 20 items after the first time or later.
@@ -66,7 +66,7 @@ def items_left(site: Site, person: str) -> int:
 
 
 def standing(site: Site, person: str) -> PersonStanding:
-    """Return where a person stands."""
+    """Return what a person finished, and what comes next."""
     work = site.work
     with work.lock:
         work.refresh()

@@ -20,9 +20,9 @@ from typing import Any, BinaryIO, Final
 import orjson
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import derive_again, every_row, insert_rows
-from ragstone.annotation.engines import Connections
-from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, SESSIONS, VERSION
+from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, SESSIONS, VERSION, count_rows
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
 from ragstone.core.times import utc_text
@@ -145,7 +145,7 @@ def restore(
         )
 
     def action(connection: sa.Connection) -> Backup | None:
-        held = [_count(connection, table) for table in _TABLES.values()]
+        held = [count_rows(connection, table) for table in _TABLES.values()]
         if any(held) and not replace:
             raise ConfigError(
                 f"{connections.shown} has {held[1]:,} events and {held[0]:,} people; use --replace "
@@ -165,10 +165,6 @@ def _fill(connection: sa.Connection, path: Path) -> None:
     for name, table in _TABLES.items():
         insert_rows(connection, table, (row for _, kind, row in _lines(path) if kind == name))
     derive_again(connection)
-
-
-def _count(connection: sa.Connection, table: sa.Table) -> int:
-    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
 
 
 def _rows(connection: sa.Connection) -> Iterator[tuple[str, dict[str, Any]]]:

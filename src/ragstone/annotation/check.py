@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import Derived, derive_again, every_row
-from ragstone.annotation.engines import Connections
-from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE
+from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, count_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,7 @@ def check_database(
         if not found.stale:
             return found
         derive_again(connection)
-        labels = _count(connection, LABELS)
-        return DatabaseCheck(
-            found.events, labels, found.people, found.damage, found.stale, True, found.unknown_items
-        )
+        return replace(found, labels=count_rows(connection, LABELS), repaired=True)
 
     return connections.write(action)
 
@@ -71,9 +68,9 @@ def _checked(
             undone.add(row["client_id"])
         unknown += item_ids is not None and row["item_id"] not in item_ids
     return DatabaseCheck(
-        events=_count(connection, EVENTS),
-        labels=_count(connection, LABELS),
-        people=_count(connection, PEOPLE),
+        events=count_rows(connection, EVENTS),
+        labels=count_rows(connection, LABELS),
+        people=count_rows(connection, PEOPLE),
         damage=tuple(_damage(connections, connection)),
         stale=tuple(_stale(connection, derived, undone)),
         unknown_items=unknown,
@@ -85,7 +82,7 @@ def _damage(connections: Connections, connection: sa.Connection) -> Iterator[str
         told = connection.execute(sa.text("PRAGMA integrity_check")).scalars().all()
         if told != ["ok"]:
             yield f"SQLite reports: {told[0]}"
-    count = _count(connection, EVENTS)
+    count = count_rows(connection, EVENTS)
     number = sa.func.count(sa.distinct(EVENTS.c.client_id))
     double = count - connection.execute(sa.select(number)).scalar_one()
     if double:
@@ -113,7 +110,3 @@ def _stale(connection: sa.Connection, derived: Derived, undone: set[str]) -> Ite
         left -= found
         if found:
             yield f"{len(found):,} {words}"
-
-
-def _count(connection: sa.Connection, table: sa.Table) -> int:
-    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()

@@ -92,6 +92,21 @@ class WrittenTurn:
         return self.latest.labels
 
     @property
+    def written_answer(self) -> str | None:
+        """The text that the writer gave, else the agent's."""
+        return self.answer if self.written.answer is None else self.written.answer
+
+    @property
+    def unmarked(self) -> int:
+        """How many passages have no mark."""
+        return sum(one.passage_id not in self.relevance for one in self.passages)
+
+    @property
+    def relevant(self) -> list[str]:
+        """The ids of the passages that are marked as relevant."""
+        return [passage_id for passage_id, mark in self.relevance.items() if mark == "yes"]
+
+    @property
     def relevance(self) -> Mapping[str, str]:
         """Passage id -> yes or no, the marks that count."""
         return self.latest.relevance

@@ -201,7 +201,7 @@ def _answered(one: _Written, turn: WrittenTurn, people: _People) -> Iterator[dic
     if not final:
         return
     gold = _gold(turn)
-    written = turn.answer if turn.written.answer is None else turn.written.answer
+    written = turn.written_answer
     yield {
         "speaker": "agent",
         "text": final,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
 
+from ragstone.annotation.connections import Connections, database_address
 from ragstone.annotation.derived import SKIPPED
-from ragstone.annotation.engines import Connections, database_address
 from ragstone.annotation.events import Event, GivenLabel, KeptEvent
 from ragstone.annotation.keeping import Posted, Receipt, keep
 from ragstone.annotation.migrations import prepare
 from ragstone.annotation.people import ROLES, PeopleTable, Person, PersonRole
-from ragstone.annotation.tables import EVENTS, LABELS, given_label, kept_event
+from ragstone.annotation.tables import EVENTS, LABELS, count_rows, given_label, kept_event
+from ragstone.data.readers.ratings import Inclusion
 
 if TYPE_CHECKING:
     from ragstone.annotation.project import Project
@@ -100,17 +102,36 @@ class Database(PeopleTable):
         return [one.kept for one in receipts if one.kept is not None]
 
     def events(
-        self, *, item_id: str = "", person: str = "", after: int = 0, kinds: Sequence[str] = ()
+        self,
+        *,
+        item_id: str = "",
+        person: str = "",
+        after: int = 0,
+        kinds: Sequence[str] = (),
+        counted: bool = False,
     ) -> Iterator[KeptEvent]:
-        """Yield kept events in the order of the server, including those that were undone."""
-        wanted = sa.select(EVENTS).where(EVENTS.c.sequence > after).order_by(EVENTS.c.sequence)
-        for column, value in ((EVENTS.c.item_id, item_id), (EVENTS.c.person, person)):
-            if value:
-                wanted = wanted.where(column == value)
-        if kinds:
-            wanted = wanted.where(EVENTS.c.kind.in_(kinds))
-        for row in self._rows(wanted):
+        """Yield kept events in the order of the server; `counted`: without those that were undone.
+
+        The other arguments choose by item, person, sequence number and kind.
+        """
+        given = {"item_id": item_id, "person": person, "after": after, "kinds": list(kinds)}
+        values: dict[str, Any] = {name: value for name, value in given.items() if value}
+        values |= {"undone": False} if counted else {}
+        for row in self._rows(_events_of(*values), values):
             yield kept_event(row)
+
+    def event(self, client_id: str) -> KeptEvent | None:
+        """Return an event by its client id, or None."""
+        row = self._row(sa.select(EVENTS).where(EVENTS.c.client_id == client_id))
+        return None if row is None else kept_event(row)
+
+    def draws(self) -> dict[str, Inclusion]:
+        """Return item id -> how an active server drew the item, of the items that it drew."""
+        values = {one.event.item_id: one.event.value for one in self.events(kinds=("draw",))}
+        return {
+            item_id: Inclusion(value["inclusion_probability"], value["round"])
+            for item_id, value in values.items()
+        }
 
     def undone(self, item_id: str) -> set[str]:
         """Return the client ids of the events of an item that were undone."""
@@ -135,18 +156,39 @@ class Database(PeopleTable):
         self, *, item_id: str = "", person: str = "", field: str = ""
     ) -> Iterator[GivenLabel]:
         """Yield the labels that count now, by item, person, field and part."""
-        columns = LABELS.c
-        order = (columns.item_id, columns.person, columns.field, columns.part)
-        wanted = sa.select(LABELS).order_by(*order)
-        for column, value in (
-            (columns.item_id, item_id), (columns.person, person), (columns.field, field)
-        ):  # fmt: skip
-            if value:
-                wanted = wanted.where(column == value)
-        for row in self._rows(wanted):
+        given = {"item_id": item_id, "person": person, "field": field}
+        values = {name: value for name, value in given.items() if value}
+        for row in self._rows(_labels_of(*values), values):
             yield given_label(row)
 
     def count(self) -> int:
         """Return the number of kept events."""
         with self.connections.reading() as connection:
-            return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
+            return count_rows(connection, EVENTS)
+
+
+@cache
+def _events_of(*names: str) -> sa.Select[Any]:
+    """Return the query for the events with some values: to build it takes as long as to run it."""
+    columns = EVENTS.c
+    conditions = {
+        "after": columns.sequence > sa.bindparam("after"),
+        "item_id": columns.item_id == sa.bindparam("item_id"),
+        "person": columns.person == sa.bindparam("person"),
+        "undone": columns.undone == sa.bindparam("undone"),
+        "kinds": columns.kind.in_(sa.bindparam("kinds", expanding=True)),
+    }
+    found = (conditions[name] for name in names)
+    return sa.select(EVENTS).where(*found).order_by(columns.sequence)
+
+
+@cache
+def _labels_of(*names: str) -> sa.Select[Any]:
+    """Return the query for the labels with some values; see `_events_of`."""
+    columns = LABELS.c
+    order = (columns.item_id, columns.person, columns.field, columns.part)
+    return (
+        sa.select(LABELS)
+        .where(*(columns[name] == sa.bindparam(name) for name in names))
+        .order_by(*order)
+    )

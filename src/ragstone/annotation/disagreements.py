@@ -86,7 +86,7 @@ def disagreements(
         people = [one for one in given if not one.field.startswith(ADJUDICATED)]
         if question is None or _of_own_parts(project, question) or _is_equal(people):
             continue
-        if size := _size(question, people, threshold):
+        if size := disagreement_size(question, [one.value for one in people], threshold):
             found.append(Dispute(*place, tuple(people), size, final_label(question, given)))
     return sorted(found, key=lambda one: -one.size)
 
@@ -97,7 +97,7 @@ def withdrawn_items(database: Database) -> set[str]:
 
 
 def not_annotators(database: Database) -> Callable[[str], bool]:
-    """Return a function that says whether a person is a reviewer or an owner.
+    """Return a function that returns whether a person is a reviewer or an owner.
 
     The owner of a project on one machine is not in the list of its people.
     """
@@ -183,11 +183,12 @@ def _is_equal(people: Sequence[GivenLabel]) -> bool:
     return all(one.value == people[0].value for one in people)
 
 
-def _size(question: Question, people: Sequence[GivenLabel], threshold: float) -> float:
-    """Return the size of a disagreement; 0 if there is none."""
-    if len(people) < 2:  # noqa: PLR2004 - one person disagrees with nobody
+def disagreement_size(
+    question: Question, values: Sequence[Any], threshold: float = SCALE_POINTS
+) -> float:
+    """Return the size of a disagreement, as in `Dispute`; 0 if there is none."""
+    if len(values) < 2:  # noqa: PLR2004 - one person disagrees with nobody
         return 0.0
-    values = [one.value for one in people]
     if _on_scale(question, values):
         points = [float(one.value) for one in question.options]
         whole, gap = max(points) - min(points), max(values) - min(values)

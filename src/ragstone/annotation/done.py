@@ -53,10 +53,17 @@ def _parts(
         case "passage":
             return [one.passage_id for one in item.passages]
         case "part":
-            written = [given.get((one.name, "")) for one in scheme.questions if one.kind == "parts"]
-            listed = next((one for one in written if isinstance(one, list)), item.parts)
-            return [f"part:{number}" for number in range(1, len(listed) + 1)]
+            return list(statements(scheme, item, given))
     return [""]
+
+
+def statements(
+    scheme: Scheme, item: AnnotationItem, given: Mapping[tuple[str, str], Any]
+) -> dict[str, str]:
+    """Return part -> text of the statements that a person wrote (`given`), or of the item's own."""
+    written = [given.get((one.name, "")) for one in scheme.questions if one.kind == "parts"]
+    listed = next((one for one in written if isinstance(one, list)), item.parts)
+    return {f"part:{number}": str(text) for number, text in enumerate(listed, 1)}
 
 
 def right_labels(

@@ -1,4 +1,4 @@
-"""What a page says if a request fails: every exception becomes a state with a status."""
+"""What a page shows if a request fails: every exception becomes a state with a status."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ReadFile:
     """Query id -> passage id -> how the pair was drawn."""
     findings: list[Mapping[str, Any]] = field(default_factory=list)
     task: TaskName | None = None
-    """The task that the file is for, if it says so."""
+    """The task that the file is for; None if it names none."""
 
 
 def read_file(path: Path) -> ReadFile:
@@ -97,6 +97,8 @@ def _add(found: ReadFile, row: Row, number: int) -> None:
         found.items.append(item)
         found.task = found.task or task
         return
+    if "query_id" not in row:
+        raise FieldError("a row needs 'query', the text of its query, or 'query_id'")
     drawn, query_id = read_inclusion(row), row.take_id("query_id")
     if row.get("passage_id"):
         found.pairs.setdefault(query_id, {})[row.take_id("passage_id")] = drawn

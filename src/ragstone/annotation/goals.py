@@ -1,4 +1,4 @@
-"""The goals of a conversation: where its writer stands, and what a turn lacks."""
+"""The goals of a conversation, its numbers so far, and what a turn still needs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def goal_stands(
     """
     labels = [turn.labels for turn in state.turns]
     unanswerable = sum(one.get("answerability") == UNANSWERABLE for one in labels)
-    passages = {p for turn in state.turns for p, mark in turn.relevance.items() if mark == "yes"}
+    passages = {one for turn in state.turns for one in turn.relevant}
     answered = sum(turn.final_answer is not None for turn in state.turns)
     stands = [_bounded("turns", answered, "turn", goals.turns)]
     if _has_bound(goals.unanswerable):
@@ -73,9 +73,8 @@ def turn_lacks(scheme: Scheme, turn: WrittenTurn) -> list[str]:
     if turn.final_answer is None:
         return ["an answer"]
     found = []
-    unmarked = sum(one.passage_id not in turn.relevance for one in turn.passages)
-    if unmarked:
-        found.append(f"marks of {unmarked} {_noun('passage', unmarked)}")
+    if turn.unmarked:
+        found.append(f"marks of {turn.unmarked} {_noun('passage', turn.unmarked)}")
     for question in scheme.questions:
         needed = question.of == "turn" and not question.optional
         first = turn.number == 1 and question.name in _FROM_TURN_2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ragstone.annotation.events import Event
-from ragstone.annotation.export import rating_places
+from ragstone.annotation.rating_export import rating_places
 from ragstone.data.taxonomy import SEPARATOR
 from ragstone.errors import DatasetError, did_you_mean
 
@@ -31,7 +31,7 @@ class ImportCounts:
 
     kept: int
     known: int
-    """Ratings that were imported before."""
+    """Ratings that were imported before, or that equal the label of their rater."""
     others: int
     """Ratings of queries, answers and passages that no item of the project has."""
 
@@ -41,15 +41,22 @@ def import_ratings(
 ) -> ImportCounts:
     """Keep ratings as labels by their raters; a second import of a file changes nothing.
 
+    A rating with the value that its rater's label has is not kept: the label stays as it is.
+
     Raises `DatasetError`, with file and line, for a value that the scheme does not have.
     """
     found: dict[str, list[Event]] = {}
-    others = 0
+    held = {(one.person, one.item_id, one.field, one.part): one.value for one in database.labels()}
+    others = equal = 0
     for one, label in placed(project.items, project.scheme, ratings):
         if label is None:
             others += 1
+            continue
+        event, events = _event(project, one, label), found.setdefault(one.rater, [])
+        if held.get((one.rater, event.item_id, event.field, event.part)) == event.value:
+            equal += 1
         else:
-            found.setdefault(one.rater, []).append(_event(project, one, label))
+            events.append(event)
     if not found:
         names = ", ".join(question.name for question in project.scheme.questions)
         raise DatasetError(
@@ -61,7 +68,7 @@ def import_ratings(
     for person, events in found.items():
         database.append(person, events)
     kept = database.count() - before
-    return ImportCounts(kept, total - kept, others)
+    return ImportCounts(kept, total - kept + equal, others)
 
 
 def placed(

@@ -2,7 +2,8 @@
 
 People's labels count as three groups: the suggestion was shown *before* the label, *after* it, or
 *never*. If people agree with the model more where they saw its label first, the suggestion
-influenced them.
+influenced them. A label that was changed after the suggestion was shown counts as it was before:
+who takes the model's label then agrees with it by choice.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _model_labels(
         question.question.name,
         sum(one is not None for one in suggested),
         tuple(_people(columns, question, suggested)),
-        tuple(_groups(columns, question, suggested)),
+        tuple(_groups(columns, question, suggested, first)),
         after,
         changed,
         to_model,
@@ -151,15 +152,22 @@ def _people(
 
 
 def _groups(
-    columns: LabelColumns, question: QuestionColumns, suggested: Sequence[Any]
+    columns: LabelColumns,
+    question: QuestionColumns,
+    suggested: Sequence[Any],
+    first_values: Mapping[tuple[str, str, str, str], Any],
 ) -> Iterable[ShownGroup]:
     """Yield the groups of labels by what was shown; differences are from the first one."""
+    places = list(question.places)
     clusters = columns.clusters(question)
     equal: dict[str, list[tuple[Any, float]]] = {}
     rows: dict[str, dict[int, list[Any]]] = {}
-    for cell, _, value, seen in question.triples():
+    for cell, person, given, seen in question.triples():
         if suggested[cell] is not None:
-            shown = SHOWN[seen] or NEVER
+            item_id, part = places[cell]
+            key = (item_id, columns.names[person], question.question.name, part)
+            value = first_values.get(key, given)
+            shown = "after" if key in first_values else SHOWN[seen] or NEVER
             equal.setdefault(shown, []).append((clusters[cell], float(value == suggested[cell])))
             rows.setdefault(shown, {}).setdefault(cell, []).append(value)
     first: tuple[Summary, Summary] | None = None
@@ -190,17 +198,14 @@ def _first_values(
     code = SHOWN.index("after")
     if not any(code in columns.questions[name].shown for name in suggested):
         return {}
-    undone: dict[str, set[str]] = {}
     found: dict[tuple[str, str, str, str], Any] = {}
     seen_after: set[tuple[str, str, str, str]] = set()
-    for kept in database.events(kinds=("label",)):
+    for kept in database.events(kinds=("label",), counted=True):
         event = kept.event
         key = (event.item_id, kept.person, event.field, event.part)
         if event.field not in suggested or event.item_id not in columns.items:
             continue
-        if event.item_id not in undone:
-            undone[event.item_id] = database.undone(event.item_id)
-        if event.client_id not in undone[event.item_id] and event.value is not None:
+        if event.value is not None:
             value = decided(columns.questions[event.field].question, event.value)
             found.setdefault(key, value)
             if event.shown == "after":

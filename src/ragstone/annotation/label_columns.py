@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done
-from ragstone.annotation.export import part_text, plain_value
+from ragstone.annotation.rating_export import part_text, plain_value
 from ragstone.annotation.schemes import Option, Question
 from ragstone.data.taxonomy import SEPARATOR
 from ragstone.evaluation.rater_agreement import RatedValues

@@ -17,11 +17,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ragstone.annotation.agreement import PeopleAgreement, agreements
+from ragstone.annotation.agreement import (
+    PeopleAgreement,
+    SideChoices,
+    agreements,
+    side_choices,
+)
 from ragstone.annotation.influence import ModelLabels, model_labels
 from ragstone.annotation.label_columns import label_columns
 from ragstone.annotation.label_forecast import QuestionForecast, forecasts
-from ragstone.annotation.pair_sides import SideChoices, side_choices
 from ragstone.annotation.progress import Progress, progress_of
 from ragstone.core.times import utc_text
 from ragstone.web import limits

@@ -13,8 +13,8 @@ from typing import Final
 import sqlalchemy as sa
 
 from ragstone.annotation.backup import back_up
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.derived import derive_again
-from ragstone.annotation.engines import Connections
 from ragstone.annotation.tables import META, METADATA, VERSION
 from ragstone.errors import ConfigError, NewerFile
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 
-from ragstone.annotation.engines import Connections
+from ragstone.annotation.connections import Connections
 from ragstone.annotation.recent import Recent
 from ragstone.annotation.tables import LABELS, PEOPLE, SESSIONS
 from ragstone.core.times import utc_text
@@ -150,6 +150,11 @@ class PeopleTable:
                 self._sessions.put(key, known)
         return known
 
+    def knows_session(self, token: str) -> bool:
+        """Whether the person of a session is in memory: who it is then needs no query."""
+        known = self._sessions.get(token_hash(token)) if token else None
+        return known is not None and self._people.get("") is not None
+
     def close_session(self, token: str) -> None:
         """End one session."""
         mine = sa.delete(SESSIONS).where(SESSIONS.c.token_hash == token_hash(token))
@@ -182,9 +187,11 @@ class PeopleTable:
         with self.connections.reading() as connection:
             return connection.execute(wanted).one_or_none()
 
-    def _rows(self, wanted: sa.Select[Any]) -> Iterator[Any]:
+    def _rows(
+        self, wanted: sa.Select[Any], values: Mapping[str, Any] | None = None
+    ) -> Iterator[Any]:
         streamed = wanted.execution_options(yield_per=1000)
-        with self.connections.reading() as connection, connection.execute(streamed) as rows:
+        with self.connections.reading() as connection, connection.execute(streamed, values) as rows:
             yield from rows
 
 

@@ -22,7 +22,9 @@ def events_answer(
     reasons of those that the owner took out of the project.
     """
     items = list(dict.fromkeys(one.item_id for one in events))
-    gone = database.withdrawn([base_id(one) for one in items])
+    # An event for a withdrawn item is refused.
+    asked = [base_id(one) for one in items] if any(one.reason for one in receipts) else []
+    gone = database.withdrawn(asked) if asked else {}
     return {
         **receipts_document(receipts),
         "current": {item_id: _labels(database, item_id, person) for item_id in items},

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from ragstone.annotation.disagreements import SCALE_POINTS
+from ragstone.annotation.disagreements import disagreement_size
 
 if TYPE_CHECKING:
     from ragstone.annotation.agreement import PeopleAgreement
@@ -164,18 +164,9 @@ def _days(columns: LabelColumns) -> Iterable[DayProgress]:
 
 def _disputed(columns: QuestionColumns) -> Iterable[str]:
     """Yield the items with labels that disagree, as in the list of disagreements."""
-    options = [one.value for one in columns.question.options]
-    points = [one for one in options if not isinstance(one, str)]
-    whole = max(points) - min(points) if columns.question.numeric else 0.0
     values: Mapping[int, set[object]] = defaultdict(set)
     for cell, _, value, _ in columns.triples():
         values[cell].add(value)
     for (item_id, _), cell in columns.places.items():
-        given = values[cell]
-        numbers = [one for one in given if isinstance(one, int | float)]
-        if whole and len(numbers) == len(given):
-            gap = max(numbers) - min(numbers)
-            if gap and gap >= min(SCALE_POINTS, whole):
-                yield item_id
-        elif len(given) > 1:
+        if disagreement_size(columns.question, list(values[cell])):
             yield item_id

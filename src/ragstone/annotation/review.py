@@ -21,6 +21,7 @@ from ragstone.annotation.conversation import (
 )
 from ragstone.annotation.database import Database, Person
 from ragstone.annotation.events import Event, GivenLabel
+from ragstone.annotation.goals import UNANSWERABLE
 from ragstone.errors import did_you_mean
 
 DECISIONS: Final = ("accept", "repair", "reject")
@@ -93,14 +94,14 @@ def refusal(
 
 def _is_known(database: Database, event: Event) -> bool:
     """Return whether an event is a second copy, which is confirmed as the first one."""
-    kept = database.events(item_id=event.item_id)
-    return any(one.event.client_id == event.client_id for one in kept)
+    return database.event(event.client_id) is not None
 
 
 def _undone(database: Database, person: Person, undo: Event) -> Event | None:
     """Return the event that an undo is about."""
-    mine = database.events(item_id=undo.item_id, person=person.name)
-    return next((one.event for one in mine if one.event.client_id == undo.value), None)
+    kept = database.event(str(undo.value))
+    mine = kept is not None and (kept.person, kept.event.item_id) == (person.name, undo.item_id)
+    return kept.event if kept is not None and mine else None
 
 
 def _of_writer(state: WrittenConversation, event: Event) -> str:
@@ -179,25 +180,16 @@ def _of_text(event: Event) -> str:
 
 def checks(state: WrittenConversation) -> Checks:
     """Return what a reviewer looks at first: marks, labels and answers that lack or disagree."""
-    found = list(map(_unmarked, state.turns))
-    unmarked = sum(found)
-    bare = [t for t in state.turns if _is_answered(t) and "yes" not in t.relevance.values()]
-    odd = [t for t in state.turns if _refuses(t) and "yes" in t.relevance.values()]
+    unmarked = [t for t in state.turns if t.unmarked]
+    bare = [t for t in state.turns if _is_answerable(t) and not t.relevant]
+    odd = [t for t in state.turns if t.labels.get("answerability") == UNANSWERABLE and t.relevant]
     empty = [t for t in state.turns if not t.final_answer]
     return [
-        (not unmarked, f"Every passage has a mark{_turns_with(state, found)}."),
+        (not unmarked, f"Every passage has a mark{_named(unmarked)}."),
         (not bare, f"Every answerable turn has a relevant passage{_named(bare)}."),
         (not odd, f"No unanswerable turn has a relevant passage{_named(odd)}."),
         (not empty, f"Every turn has an answer{_named(empty)}."),
     ]
-
-
-def _unmarked(turn: WrittenTurn) -> int:
-    return sum(one.passage_id not in turn.relevance for one in turn.passages)
-
-
-def _turns_with(state: WrittenConversation, counts: list[int]) -> str:
-    return _named([turn for turn, count in zip(state.turns, counts, strict=True) if count])
 
 
 def _named(turns: list[WrittenTurn]) -> str:
@@ -205,17 +197,11 @@ def _named(turns: list[WrittenTurn]) -> str:
     return f": not so in turn {numbers}" if numbers else ""
 
 
-def _is_answered(turn: WrittenTurn) -> bool:
+def _is_answerable(turn: WrittenTurn) -> bool:
     return turn.labels.get("answerability") in ("answerable", "partial")
-
-
-def _refuses(turn: WrittenTurn) -> bool:
-    return turn.labels.get("answerability") == "unanswerable"
 
 
 def last_event(database: Database, item_id: str, person: str) -> str:
     """Return the client id of the last label of a person on an item, which an undo would take."""
-    undone = database.undone(item_id)
-    mine = database.events(item_id=item_id, person=person, kinds=("label",))
-    ids = [one.event.client_id for one in mine if one.event.client_id not in undone]
-    return ids[-1] if ids else ""
+    mine = database.events(item_id=item_id, person=person, kinds=("label",), counted=True)
+    return next((one.event.client_id for one in reversed(list(mine))), "")

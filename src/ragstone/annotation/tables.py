@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Final
 
 import orjson
@@ -13,30 +14,24 @@ VERSION: Final = 1
 """The version of the tables; `ragstone.annotation.migrations` has the steps to it."""
 METADATA: Final = sa.MetaData()
 _TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-"""Text in the order of its code points, as in SQLite, whatever language PostgreSQL sorts by."""
+"""Compared byte by byte, as in SQLite: labels come in one order, whatever the server's language."""
 
-META: Final = sa.Table(
-    "meta",
-    METADATA,
-    sa.Column("name", _TEXT, primary_key=True),
-    sa.Column("value", _TEXT, nullable=False),
-)
+
+def _texts(*names: str, key: bool = False) -> list[sa.Column[str]]:
+    """Return columns of texts, all of them in the primary key or none."""
+    return [sa.Column(name, _TEXT, primary_key=key, nullable=False) for name in names]
+
+
+META: Final = sa.Table("meta", METADATA, *_texts("name", key=True), *_texts("value"))
 """`version` of the tables, and `project`: the name of the project that they belong to."""
 EVENTS: Final = sa.Table(
     "event",
     METADATA,
     sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("client_id", _TEXT, nullable=False, unique=True),
-    sa.Column("person", _TEXT, nullable=False),
-    sa.Column("received", _TEXT, nullable=False),
-    sa.Column("kind", _TEXT, nullable=False),
-    sa.Column("item_id", _TEXT, nullable=False),
-    sa.Column("field", _TEXT, nullable=False),
-    sa.Column("part", _TEXT, nullable=False),
-    sa.Column("value", _TEXT, nullable=False),
-    sa.Column("shown", _TEXT, nullable=False),
+    *_texts("person", "received", "kind", "item_id", "field", "part", "value", "shown"),
     sa.Column("seconds", sa.Float),
-    sa.Column("client_time", _TEXT, nullable=False),
+    *_texts("client_time"),
     sa.Column("undone", sa.Boolean, nullable=False, default=False),
     sa.Index("event_item", "item_id", "person"),
     sa.Index("event_person", "person", "sequence"),
@@ -45,53 +40,37 @@ EVENTS: Final = sa.Table(
 LABELS: Final = sa.Table(
     "label",
     METADATA,
-    sa.Column("item_id", _TEXT, primary_key=True),
-    sa.Column("person", _TEXT, primary_key=True),
-    sa.Column("field", _TEXT, primary_key=True),
-    sa.Column("part", _TEXT, primary_key=True),
-    sa.Column("value", _TEXT, nullable=False),
-    sa.Column("shown", _TEXT, nullable=False),
+    *_texts("item_id", "person", "field", "part", key=True),
+    *_texts("value", "shown"),
     sa.Column("seconds", sa.Float),
     sa.Column("sequence", sa.Integer, nullable=False),
-    sa.Column("received", _TEXT, nullable=False),
+    *_texts("received"),
     sa.Index("label_person", "person"),
 )
 """The last label that counts per item, person, field and part; derived from the events."""
 PEOPLE: Final = sa.Table(
     "person",
     METADATA,
-    sa.Column("name", _TEXT, primary_key=True),
-    sa.Column("role", _TEXT, nullable=False),
+    *_texts("name", key=True),
+    *_texts("role"),
     sa.Column("token_hash", _TEXT, nullable=False, unique=True),
-    sa.Column("added", _TEXT, nullable=False),
+    *_texts("added"),
 )
 SESSIONS: Final = sa.Table(
-    "session",
-    METADATA,
-    sa.Column("token_hash", _TEXT, primary_key=True),
-    sa.Column("person", _TEXT, nullable=False),
-    sa.Column("opened", _TEXT, nullable=False),
+    "session", METADATA, *_texts("token_hash", key=True), *_texts("person", "opened")
 )
 
 
 def event_row(kept: KeptEvent) -> dict[str, Any]:
     """Return an event as a row of the table."""
-    event = kept.event
-    return {
-        "sequence": kept.sequence,
-        "client_id": event.client_id,
-        "person": kept.person,
-        "received": kept.received,
-        "kind": event.kind,
-        "item_id": event.item_id,
-        "field": event.field,
-        "part": event.part,
-        "value": orjson.dumps(event.value).decode(),
-        "shown": event.shown,
-        "seconds": event.seconds,
-        "client_time": event.client_time,
-        "undone": False,
-    }
+    row = {one.name: getattr(kept.event, one.name) for one in fields(Event)}
+    row |= {"sequence": kept.sequence, "person": kept.person, "received": kept.received}
+    return row | {"value": orjson.dumps(kept.event.value).decode(), "undone": False}
+
+
+def count_rows(connection: sa.Connection, table: sa.Table) -> int:
+    """Return the number of rows of a table."""
+    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
 
 
 def kept_event(row: Any) -> KeptEvent:

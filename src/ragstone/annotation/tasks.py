@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.annotation.own_schemes import (
-    CAUSES,
-    CONVERSATION,
-    FINDINGS,
-    LABELS,
-    NUGGETS,
-    PAIRWISE,
-    RATINGS,
-    RATINGS_5,
-    SUPPORT,
-    VALIDATION,
-)
 from ragstone.annotation.schemes import Option, Question, Scheme, TaskName
 from ragstone.core.own_files import read_model
 from ragstone.data.taxonomy import TaxonomyFile, load_taxonomy, own_taxonomies
 from ragstone.errors import ConfigError, did_you_mean
 
-OWN: Final[dict[TaskName, Scheme]] = {
-    "conversation": CONVERSATION,
-    "labels": LABELS,
-    "support": SUPPORT,
-    "ratings": RATINGS,
-    "pairwise": PAIRWISE,
-    "nuggets": NUGGETS,
-    "causes": CAUSES,
-    "validation": VALIDATION,
+FOLDER: Final = Path(__file__).parent / "own_schemes"
+"""The schemes that come with Ragstone, in the form of your own ones."""
+OWN: Final[dict[TaskName, str]] = {
+    "conversation": "conversation",
+    "labels": "relevance",
+    "support": "support",
+    "ratings": "fanc",
+    "pairwise": "pairwise",
+    "nuggets": "nuggets",
+    "causes": "causes",
+    "validation": "validation",
 }
-"""Task -> its own scheme."""
-FURTHER: Final = (RATINGS_5, FINDINGS)
-"""Schemes that a project may name instead."""
+"""Task -> the name of its own scheme."""
+
+
+@cache
+def own_scheme(name: str) -> Scheme:
+    """Return a scheme that comes with Ragstone."""
+    return read_model(FOLDER / f"{name}.yaml", "scheme", Scheme)
 
 
 def scheme_of(task: TaskName, written: str, folder: Path) -> Scheme:
@@ -44,22 +39,21 @@ def scheme_of(task: TaskName, written: str, folder: Path) -> Scheme:
     Raises `ConfigError` if there is no such scheme.
     """
     if not written:
-        return OWN[task]
+        return own_scheme(OWN[task])
     if written.endswith((".yaml", ".yml")):
         return read_model(folder / written, "scheme", Scheme)
     if written in own_taxonomies():
         return taxonomy_scheme(load_taxonomy(written))
-    known = {one.name: one for one in (*OWN.values(), *FURTHER)}
-    if written not in known:
+    if written not in scheme_names():
         near = did_you_mean(written, scheme_names())
         problem = f"there is no scheme {written!r}{near}; a file of your own ends with .yaml"
         raise ConfigError(problem, key="scheme", value=written)
-    return known[written]
+    return own_scheme(written)
 
 
 def scheme_names() -> list[str]:
     """Return the names of the schemes that come with Ragstone."""
-    return sorted([*(one.name for one in (*OWN.values(), *FURTHER)), *own_taxonomies()])
+    return sorted([*(one.stem for one in FOLDER.glob("*.yaml")), *own_taxonomies()])
 
 
 def scheme_file(name: str) -> str:

@@ -6,21 +6,19 @@ loses nothing: the next start goes on with the first question that is open.
 
 from __future__ import annotations
 
-import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation import terminal_keys
 from ragstone.annotation.assignment import next_items
-from ragstone.annotation.blind import SIDES, Blind
-from ragstone.annotation.done import is_done
+from ragstone.annotation.blind import Blind
+from ragstone.annotation.done import is_done, statements
 from ragstone.annotation.events import Event
-from ragstone.annotation.items import AnnotationItem, ShownAnswer, base_id
-from ragstone.annotation.schemes import KEYS as OPTION_KEYS
-from ragstone.annotation.schemes import Question
+from ragstone.annotation.item_questions import AskedQuestion, asked_questions
+from ragstone.annotation.items import AnnotationItem, base_id
 from ragstone.annotation.terminal_keys import ENTER, KeySource
 from ragstone.annotation.terminal_text import KEYS, item_text, plain, question_text, wrapped
 from ragstone.errors import ConfigError
@@ -33,16 +31,6 @@ _RULE: Final = "-"
 
 class _Leave(Exception):
     """The person left the item: by a skip, an undo or the end."""
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A question about one part of an item."""
-
-    question: Question
-    part: str
-    about: str = ""
-    """The part for the eye."""
 
 
 @dataclass
@@ -99,137 +87,84 @@ class TerminalPage:
     # An item
 
     def _item(self, item_id: str) -> None:
-        item = self.site.project.items[base_id(item_id)]
+        project, item = self.site.project, self.site.project.items[base_id(item_id)]
+        blind = Blind(project, self.person, item_id)
         self._shown = time.monotonic()
         self._keep(Event(_new_id(), "open", item_id))
         self._say(f"\n{_RULE * self.width}\n")
-        drawn = self._drawn(item_id, item)
-        self._show(item_id, item, drawn)
-        for asked in self._questions(item_id, item, drawn):
-            self._ask(item_id, item, asked)
-        if is_done(self.site.project.scheme, item, self._labels(item_id)):
+        answers = [answer for _, answer in blind.drawn(item)]
+        written = list(statements(project.scheme, item, self._given(item_id)).values())
+        self._say(item_text(item, answers, written, project.scheme, self.width))
+        seen: set[tuple[str, str]] = set()
+        while asked := self._open_question(item_id, blind, seen):
+            seen.add((asked.field, asked.part))
+            self._ask(item_id, item, blind, asked)
+        if is_done(project.scheme, item, self._labels(item_id)):
             self.labelled.add(item_id)
 
-    def _show(self, item_id: str, item: AnnotationItem, drawn: Sequence[ShownAnswer]) -> None:
-        parts = self._written(item_id, item)
-        self._say(item_text(item, drawn, parts, self.site.project.scheme, self.width))
-
-    def _drawn(self, item_id: str, item: AnnotationItem) -> list[ShownAnswer]:
-        """Return the answers in this person's order, which is that of the pages."""
-        blind = Blind(self.site.project, self.person, item_id)
-        return [answer for _, answer in blind.drawn(item)]
-
-    def _questions(
-        self, item_id: str, item: AnnotationItem, drawn: Sequence[ShownAnswer]
-    ) -> Iterator[_Asked]:
-        """Yield the open questions part by part; those about statements after these are written."""
-        questions = self.site.project.scheme.questions
-        for group in (True, False):
-            found: dict[str, list[_Asked]] = {}
-            for question in questions:
-                if (question.kind == "parts") == group:
-                    for part, about in self._parts(question, item_id, item, drawn):
-                        found.setdefault(part, []).append(_Asked(question, part, about))
-            for asked in itertools.chain.from_iterable(found.values()):
-                if self._given(item_id, asked.question.name, asked.part) is None:
-                    yield asked
-
-    def _parts(
-        self,
-        question: Question,
-        item_id: str,
-        item: AnnotationItem,
-        drawn: Sequence[ShownAnswer],
-    ) -> list[tuple[str, str]]:
-        """Return each part that a question is about, with its name for the eye."""
-        match question.of:
-            case "answer":
-                named = enumerate(drawn, 1)
-                return [(a.part, f"Answer {n}") for n, a in named if a.text is not None]
-            case "passage":
-                return [(p.passage_id, f"Passage {n}") for n, p in enumerate(item.passages, 1)]
-            case "part":
-                parts = enumerate(self._written(item_id, item), 1)
-                return [(f"part:{n}", f"Statement {n}, {text}") for n, text in parts]
-        return [("", "")]
-
-    def _written(self, item_id: str, item: AnnotationItem) -> Sequence[str]:
-        """Return the statements that the person wrote, or those of the item."""
-        scheme = self.site.project.scheme
-        named = next((one.name for one in scheme.questions if one.kind == "parts"), "")
-        given = self._given(item_id, named, "") if named else None
-        return given if isinstance(given, list) else item.parts
+    def _open_question(
+        self, item_id: str, blind: Blind, seen: Container[tuple[str, str]]
+    ) -> AskedQuestion | None:
+        """Return the next question without a label; statements are written before others."""
+        project, given = self.site.project, self._given(item_id)
+        item = project.items[base_id(item_id)]
+        texts = statements(project.scheme, item, given)
+        failed = {blind.tokens[one.part] for one in item.answers if one.text is None}
+        found = asked_questions(project, item, blind, given, parts=True)
+        for one in sorted(found, key=lambda one: one.kind != "parts"):
+            is_open = one.given is None and (one.field, one.part) not in seen
+            if is_open and one.part not in failed:
+                text = texts.get(one.part)
+                return replace(one, about=f"{one.about}, {text}" if text else one.about)
+        return None
 
     # A question
 
-    def _ask(self, item_id: str, item: AnnotationItem, asked: _Asked) -> None:
+    def _ask(self, item_id: str, item: AnnotationItem, blind: Blind, asked: AskedQuestion) -> None:
         """Ask until there is a label, or the question is left out."""
-        suggested = self._suggested(item, asked)
-        mode = self.site.project.settings.suggestions
-        options = self._options(item_id, item, asked.question)
-        lines = [f"{key}  {shown}" for key, (_, shown) in options.items()]
-        lines += ["e  write"] if asked.question.kind in ("text", "parts") else []
-        lines += ["Enter  leave it out"] if asked.question.optional else []
-        self._say("\n" + question_text(asked.question, asked.about, lines, self.width))
-        if suggested is not None and mode == "before":
-            self._say(f"  the model says: {plain(str(suggested))}")
-        value = self._value(item_id, item, asked, {k: v for k, (v, _) in options.items()})
+        lines = [f"{one.key}  {one.shown}  {one.words}".rstrip() for one in asked.options]
+        lines += ["e  write"] if asked.kind in ("text", "parts") else []
+        lines += ["Enter  leave it out"] if asked.optional else []
+        self._say("\n" + question_text(asked, lines, self.width))
+        names = {one.value: one.shown for one in asked.options if one.value in blind.parts}
+        suggested = asked.suggested
+        shown = suggested if isinstance(suggested, list) else names.get(suggested, suggested)
+        if suggested is not None and asked.shown == "before":
+            self._say(f"  the model says: {plain(str(shown))}")
+        value = self._value(item_id, item, asked)
         if value is None:
             return
-        shown = "" if suggested is None else mode
         seconds = round(time.monotonic() - self._shown, 2)
-        name, part = asked.question.name, asked.part
-        self._keep(Event(_new_id(), "label", item_id, name, part, value, shown, seconds))
-        if suggested is not None and mode == "after":
-            self._say(f"  the model said: {plain(str(suggested))}")
+        mode = asked.shown if asked.field in item.suggested else ""
+        event = Event(_new_id(), "label", item_id, asked.field, asked.part, value, mode, seconds)
+        self._keep(blind.named(event))
+        if suggested is not None and asked.shown == "after":
+            self._say(f"  the model said: {plain(str(shown))}")
 
-    def _options(
-        self, item_id: str, item: AnnotationItem, question: Question
-    ) -> dict[str, tuple[Any, str]]:
-        """Return key -> value and text; the sides of a pair are in this person's order."""
-        values = [one.value for one in question.options]
-        if question.of == "pair" and len(item.answers) == len(SIDES):
-            first = self._drawn(item_id, item)[0] == item.answers[0]
-            sides = iter(SIDES if first else reversed(SIDES))
-            values = [next(sides) if one in SIDES else one for one in values]
-        return {
-            key: (value, f"{one.shown}  {one.words}".rstrip())
-            for key, value, one in zip(OPTION_KEYS, values, question.options, strict=False)
-        }
-
-    def _suggested(self, item: AnnotationItem, asked: _Asked) -> Any:
-        """Return the model's label; that of a part is in an object with a label per part."""
-        found = item.suggested.get(asked.question.name)
-        return found.get(asked.part) if isinstance(found, dict) else found
-
-    def _value(
-        self, item_id: str, item: AnnotationItem, asked: _Asked, options: dict[str, Any]
-    ) -> Any:
+    def _value(self, item_id: str, item: AnnotationItem, asked: AskedQuestion) -> Any:
         """Return the label that the person gives; None to leave the question out."""
+        options = {one.key: one.value for one in asked.options}
         chosen: list[Any] = []
         while True:
             key = self.keys.key()
-            kind = asked.question.kind
-            must_write = key == ENTER and not asked.question.optional
-            if kind in ("text", "parts") and (key == "e" or must_write):
-                return self._typed(item, asked.question)
-            if key in options and kind == "choice":
+            must_write = key == ENTER and not asked.optional
+            if asked.kind in ("text", "parts") and (key == "e" or must_write):
+                return self._typed(item, asked)
+            if key in options and asked.kind == "choice":
                 return options[key]
-            if key in options and kind == "choices":
+            if key in options and asked.kind == "choices":
                 value = options[key]
                 chosen = [one for one in chosen if one != value] + [value] * (value not in chosen)
                 self._say(f"  {', '.join(map(str, chosen))}; Enter saves")
-            elif key == ENTER and (chosen or asked.question.optional):
+            elif key == ENTER and (chosen or asked.optional):
                 return chosen or None
             else:
                 self._command(item_id, key)
 
-    def _typed(self, item: AnnotationItem, question: Question) -> Any:
+    def _typed(self, item: AnnotationItem, asked: AskedQuestion) -> Any:
         """Return a text, or the statements that are written line by line."""
-        if question.kind == "text":
-            start = {"query": item.query.text, "answer": next(iter(item.query.gold_answers), "")}
-            before = start.get(question.start, "")
-            line = self.keys.line(f"  text (Enter keeps: {plain(before)}) ")
+        if asked.kind == "text":
+            line = self.keys.line(f"  text (Enter keeps: {plain(asked.start)}) ")
             return line.strip() or None if line else None
         for number, text in enumerate(item.parts, 1):
             self._say(wrapped(f"{number}. {text}", self.width, "  "))
@@ -241,7 +176,7 @@ class TerminalPage:
     # Other keys
 
     def _command(self, item_id: str, key: str) -> None:
-        """Do what a key says; raise `_Leave` if the item is left."""
+        """Run the command of a key; raise `_Leave` if the item is left."""
         match key:
             case "u":
                 self._undo()
@@ -267,17 +202,12 @@ class TerminalPage:
 
     def _undo(self) -> None:
         """Take the last label or skip back and return to its item."""
-        events = self.site.database.events(person=self.person, kinds=("label", "skip", "undo"))
-        counts: dict[str, Event] = {}
-        for kept in events:
-            counts[kept.event.client_id] = kept.event
-            if kept.event.kind == "undo":
-                counts.pop(str(kept.event.value), None)
-                del counts[kept.event.client_id]
-        if not counts:
+        kinds = ("label", "skip")
+        given = list(self.site.database.events(person=self.person, kinds=kinds, counted=True))
+        if not given:
             self._say("  nothing to undo")
             return
-        last = list(counts.values())[-1]
+        last = given[-1].event
         self._keep(Event(_new_id(), "undo", last.item_id, value=last.client_id))
         self._again = last.item_id
         self.labelled.discard(last.item_id)
@@ -292,9 +222,8 @@ class TerminalPage:
     def _labels(self, item_id: str) -> list[Any]:
         return list(self.site.database.labels(item_id=item_id, person=self.person))
 
-    def _given(self, item_id: str, name: str, part: str) -> Any:
-        found = self._labels(item_id)
-        return next((one.value for one in found if (one.field, one.part) == (name, part)), None)
+    def _given(self, item_id: str) -> dict[tuple[str, str], Any]:
+        return {(one.field, one.part): one.value for one in self._labels(item_id)}
 
 
 def _new_id() -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from ragstone.web.marked import gold_parts
 
 if TYPE_CHECKING:
+    from ragstone.annotation.item_questions import AskedQuestion
     from ragstone.annotation.items import AnnotationItem, ShownAnswer
-    from ragstone.annotation.schemes import Question, Scheme
+    from ragstone.annotation.schemes import Scheme
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _MARKS: Final = ("«", "»")
@@ -103,8 +104,8 @@ def _marked(text: str, gold: Sequence[str]) -> str:
     return "".join(f"{opening}{one}{closing}" if n % 2 else one for n, one in enumerate(parts))
 
 
-def question_text(question: Question, about: str, options: Sequence[str], width: int) -> str:
+def question_text(asked: AskedQuestion, options: Sequence[str], width: int) -> str:
     """Return a question with its keys."""
-    head = f"{about}: " if about else ""
-    lines = [wrapped(f"{head}{question.text or question.name}", width)]
+    head = f"{asked.about}: " if asked.about else ""
+    lines = [wrapped(f"{head}{asked.text or asked.field}", width)]
     return "\n".join([*lines, *(wrapped(one, width, "  ") for one in options)])

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 from ragstone.annotation.database import SKIPPED
 from ragstone.annotation.disagreements import withdrawn_items
 from ragstone.annotation.done import is_done, right_labels
-from ragstone.annotation.draws import inclusions
 from ragstone.annotation.items import AGAIN, base_id
 from ragstone.web import limits
 
@@ -102,7 +101,7 @@ class Work:
                 case "open":
                     self._opened(kept)
                 case "draw":
-                    self._draw([kept])
+                    self._draw()
                 case "withdraw":
                     self._withdraw()
                 case _:
@@ -129,15 +128,13 @@ class Work:
             self._apply(item_id, person, held)
         self._sequence = max(self._sequence, 0)
         self._withdraw()
-        for item_id, item in items.items():
-            if item.inclusion is not None:
-                self.drawn[item_id] = item.inclusion
-        self._draw(self.database.events(kinds=("draw",)))
+        self.drawn = {one.item_id: one.inclusion for one in items.values() if one.inclusion}
+        self._draw()
         for kept in self.database.events(kinds=("open",)):
             self._opened(kept)
 
-    def _draw(self, events: Iterable[KeptEvent]) -> None:
-        self.drawn.update(inclusions(events))
+    def _draw(self) -> None:
+        self.drawn |= self.database.draws()
         if self.active:
             self._orders.clear()
             self._starts.clear()

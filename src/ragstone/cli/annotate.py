@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,32 +12,26 @@ import click
 
 from ragstone.cli.annotate_agent import ChosenAgent, agent_options
 from ragstone.cli.annotate_agreement import agreement_command
-from ragstone.cli.annotate_backup import backup_command
-from ragstone.cli.annotate_check import check_command
+from ragstone.cli.annotate_database import backup_command, check_command, restore_command
 from ragstone.cli.annotate_export import (
     add_command,
     export_command,
     import_command,
     scheme_command,
 )
-from ragstone.cli.annotate_make import making_options, open_or_make
+from ragstone.cli.annotate_make import make_if_new, making_options
 from ragstone.cli.annotate_people import people_group
-from ragstone.cli.annotate_project import (
-    DefaultGroup,
-    open_database,
-    open_project,
-    project_options,
-)
-from ragstone.cli.annotate_restore import restore_command
-from ragstone.cli.annotate_terminal import run_terminal
+from ragstone.cli.annotate_project import DefaultGroup, opened, project_options
 from ragstone.cli.options import json_option, wants_json
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from ragstone.annotation.site import Site
 
+_WIDEST: Final = 100
+"""Characters of a line of the terminal: longer ones are hard to read."""
 _SWITCH_SECONDS: Final = 0.0005
-"""A tenth of Python's own value: with 200 people, the median click takes less than half as long."""
+"""A tenth of Python's own value: on a busy machine a click of 200 people took half as long."""
 
 
 @click.group("annotate", cls=DefaultGroup, default="serve")
@@ -124,42 +118,65 @@ def serve_command(
     new at each start. With --host, people sign in with their tokens. Stop with Ctrl+C.
     """
     from ragstone.annotation.active import check_active
+    from ragstone.annotation.conversation_import import keep_conversations
     from ragstone.annotation.people import check_name
     from ragstone.annotation.site import Site
     from ragstone.web.server import is_loopback, serve
 
     check_name(name)
-    made = open_or_make(folder, {**making, **agent.settings(folder)})
-    project = open_project(folder)
+    conversations = make_if_new(folder, {**making, **agent.settings(folder)})
     is_open = is_loopback(host) and not proxies
-    if active:
-        check_active(project)
-    found = open_database(project, database)
-    site = Site(project, found, name=name, is_open=is_open, active=active)
-    made.keep_in(site.database)
-    if terminal:
-        try:
-            run_terminal(site)
-        finally:
-            site.database.close()
-        return
-    _check_people(site, folder, host, proxies)
-    names = [_checked_host(one) for one in proxies]
+    with opened(folder, database, items=True) as (project, held):
+        if active:
+            check_active(project)
+        site = Site(project, held, name=name, is_open=is_open, active=active)
+        if conversations is not None:
+            keep_conversations(held, conversations)
+        if terminal:
+            _run_terminal(site)
+            return
+        _check_people(site, folder, host, proxies)
+        names = [_checked_host(one) for one in proxies]
 
-    from ragstone.annotation.app import make_app
+        from ragstone.annotation.app import make_app
 
-    # Threads of the database and the event loop take turns: a click waits for many of them.
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    app = make_app(site, [] if is_open else [host], names)
-    with closing(site.database), agent.ready(project) as site.agent:
-        serve(
-            app,
-            port,
-            lambda address: _announce(site, address, host, names),
-            browser=not no_browser,
-            host=host,
-            query=f"?key={site.first_key}" if is_open else "",
+        # Threads of the database and the event loop take turns: a click waits for many of them.
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        app = make_app(site, [] if is_open else [host], names)
+        with agent.ready(project) as site.agent:
+            serve(
+                app,
+                port,
+                lambda address: _announce(site, address, host, names),
+                browser=not no_browser,
+                host=host,
+                query=f"?key={site.first_key}" if is_open else "",
+            )
+
+
+def _run_terminal(site: Site) -> None:
+    """Let the person of a site label in this terminal, until they quit or nothing is left.
+
+    Raises `ConfigError` if the project has named people, and the person is none of them.
+    """
+    from ragstone.annotation.terminal import TerminalPage
+    from ragstone.annotation.terminal_keys import keys_of
+
+    names = [one.name for one in site.database.people()]
+    if names and site.name not in names:
+        raise ConfigError(
+            f"the project has no person {site.name!r}{did_you_mean(site.name, names)}; give --name "
+            f"with one of: {', '.join(names)}",
+            key="name",
+            value=site.name,
         )
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    keys = keys_of(sys.stdin, sys.stdout)
+    page = TerminalPage(site, site.name, keys, lambda text: click.echo(text, nl=False), width)
+    try:
+        page.run()
+    finally:
+        keys.close()
 
 
 def _check_people(site: Site, folder: Path, host: str, proxies: Sequence[str]) -> None:

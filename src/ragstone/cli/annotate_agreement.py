@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.annotate_project import open_database, open_project, project_options
+from ragstone.cli.annotate_project import opened, project_options
 from ragstone.cli.options import json_option, print_result
 from ragstone.core.tables import TextTable
 from ragstone.results.wording import ABSENT, interval_text, number
@@ -41,12 +41,8 @@ def agreement_command(*, folder: Path, database: str) -> None:
     from ragstone.annotation.live_numbers import project_numbers
     from ragstone.annotation.site import Site
 
-    project = open_project(folder)
-    opened = open_database(project, database)
-    try:
-        found = project_numbers(Site(project, opened))
-    finally:
-        opened.close()
+    with opened(folder, database, items=True) as (project, held):
+        found = project_numbers(Site(project, held))
     wanted = project.settings.wanted_half_width
     print_result(lambda: _plain(found), lambda: "\n\n".join(map(str, _tables(found, wanted))))
 

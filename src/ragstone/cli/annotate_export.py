@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli.annotate_make import add_to, source_options
-from ragstone.cli.annotate_project import open_database, open_project, project_options
+from ragstone.cli.annotate_project import opened, project_options
 from ragstone.cli.options import FILE, json_option, print_result
 from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from ragstone.annotation.export import Further
     from ragstone.annotation.project import Project
+    from ragstone.annotation.rating_export import Further
     from ragstone.data.dataset import Dataset
 
 FORMS: Final = ("ratings", "inspector", "qrels", "dataset", "mtrag")
@@ -62,17 +62,13 @@ def export_command(
       ragstone annotate export my-labels -o qrels.tsv --as qrels
       ragstone annotate export my-labels -o shared.jsonl --no-names --include suggestions
     """
-    from ragstone.annotation.export import ExportChoice
-    from ragstone.annotation.exports import Export, digest_of, write_export
+    from ragstone.annotation.export_forms import Export, digest_of, write_export
+    from ragstone.annotation.rating_export import ExportChoice
 
     choice = ExportChoice(names=not no_names, include=_further(include))
-    project = open_project(folder)
-    held = open_database(project, database)
-    try:
+    with opened(folder, database, items=True) as (project, held):
         dataset = _source_of(project) if form == "dataset" else None
         files = write_export(Export(project, held, output, choice, dataset, every), form)
-    finally:
-        held.close()
     digest = digest_of(files)
     document = {"project": folder, "form": form, "files": files, "digest": digest}
     listed = "\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in files)
@@ -121,12 +117,8 @@ def import_command(*, folder: Path, database: str, labels: Path) -> None:
     from ragstone.annotation.import_labels import import_ratings
     from ragstone.data.readers.ratings import read_ratings
 
-    project = open_project(folder)
-    held = open_database(project, database)
-    try:
+    with opened(folder, database, items=True) as (project, held):
         counts = import_ratings(project, held, read_ratings(labels))
-    finally:
-        held.close()
     said = f"{counts.kept:,} labels imported, {counts.known:,} were there, {counts.others:,} others"
     print_result(lambda: counts, lambda: said)
 
@@ -142,9 +134,8 @@ def add_command(*, folder: Path, **given: Any) -> None:
     Example:
       ragstone annotate add my-labels --data my-set --run another.trec
     """
-    project = open_project(folder)
-    added = add_to(project, given)
-    document = {"project": folder, "added": added, "items": len(project.items) + added}
+    added, total = add_to(folder, given)
+    document = {"project": folder, "added": added, "items": total}
     print_result(lambda: document, lambda: f"{added:,} items added to {folder}")
 
 

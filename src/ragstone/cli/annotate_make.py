@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,9 +16,7 @@ from ragstone.errors import ConfigError
 if TYPE_CHECKING:
     from ragstone.annotation.conversation_import import ConversationItems
     from ragstone.annotation.create import ProjectPlan
-    from ragstone.annotation.database import Database
     from ragstone.annotation.items import AnnotationItem
-    from ragstone.annotation.project import Project
     from ragstone.annotation.schemes import TaskName
 
 _FILTERS: Final = ("run", "top_k", "systems", "setting", "limit", "suggest")
@@ -73,28 +70,15 @@ making_options: Final = together(
 """The options of `ragstone annotate PROJECT` that make a project."""
 
 
-@dataclass(frozen=True)
-class MadeProject:
-    """A project that was opened or made."""
-
-    project: Project
-    conversations: ConversationItems | None = None
-    """Conversations that are imported for review, which have events."""
-
-    def keep_in(self, database: Database) -> None:
-        """Keep the events of imported conversations; a second time changes nothing."""
-        from ragstone.annotation.conversation_import import keep_conversations
-
-        if self.conversations is not None:
-            keep_conversations(database, self.conversations)
-
-
-def open_or_make(folder: Path, given: Mapping[str, Any]) -> MadeProject:
-    """Return a project; it is made if the folder has none, and never overwritten.
+def make_if_new(folder: Path, given: Mapping[str, Any]) -> ConversationItems | None:
+    """Make a project if the folder has none; it is never overwritten.
 
     Args:
         folder: the folder of the project.
         given: the values of `making_options`.
+
+    Returns:
+        the conversations that are imported for review, whose events the database must keep.
 
     Raises `ConfigError` if there is nothing to make it of, or if an existing project differs from
     the options.
@@ -102,23 +86,23 @@ def open_or_make(folder: Path, given: Mapping[str, Any]) -> MadeProject:
     from ragstone.annotation.create import check_same, make_project
     from ragstone.annotation.project import FILE, Project
 
+    task, scheme = given.get("task"), given.get("scheme") or ""
     if (folder / FILE).exists():
         project = Project.open(folder)
-        check_same(
-            project, given.get("task"), _plan(given, project.task, given.get("scheme") or "")
-        )
-        return MadeProject(project, _imported(project, given))
+        check_same(project, task, _plan(given, project.task, scheme))
+        # A start that was cut off may have left events out.
+        is_import = project.task == "conversation" and given.get("from_")
+        return read_source(given, project.task).conversations if is_import else None
     if not any(given.get(name) for name in SOURCES):
-        if given.get("task"):
+        if task:
             raise ConfigError(
                 "a new project needs its items: give --data, --experiment or --from", key="task"
             )
-        return MadeProject(Project.open(folder))
-    read = read_source(given, given.get("task"))
-    scheme = given.get("scheme") or read.scheme
-    plan = _plan(given, read.task, scheme)
-    project = make_project(folder, plan, _suggested(given, plan, read.items))
-    return MadeProject(project, read.conversations)
+        return None
+    read = read_source(given, task)
+    plan = _plan(given, read.task, scheme or read.scheme)
+    make_project(folder, plan, _suggested(given, plan, read.items))
+    return read.conversations
 
 
 def _suggested(
@@ -130,12 +114,6 @@ def _suggested(
 
     path = given.get("suggest")
     return with_suggestions(items, plan.read_scheme(), read_ratings(path)) if path else items
-
-
-def _imported(project: Project, given: Mapping[str, Any]) -> ConversationItems | None:
-    """Return the conversations that were imported: a start that was cut off may lack events."""
-    is_import = project.task == "conversation" and given.get("from_")
-    return read_source(given, project.task).conversations if is_import else None
 
 
 def _plan(given: Mapping[str, Any], task: TaskName, scheme: str) -> ProjectPlan:
@@ -153,10 +131,16 @@ def _plan(given: Mapping[str, Any], task: TaskName, scheme: str) -> ProjectPlan:
     return ProjectPlan(task, source, settings, scheme, given.get("guidelines"), made)
 
 
-def add_to(project: Project, given: Mapping[str, Any]) -> int:
-    """Append the items of a source with new ids to a project and return their number."""
-    from ragstone.annotation.create import add_items
+def add_to(folder: Path, given: Mapping[str, Any]) -> tuple[int, int]:
+    """Append the items of a source with new ids to a project; return their number and that of all.
 
+    Raises `ConfigError` if no source is given.
+    """
+    from ragstone.annotation.create import add_items
+    from ragstone.annotation.project import Project
+
+    project = Project.open(folder)
     if not any(given.get(name) for name in SOURCES):
         raise ConfigError("give --data, --experiment or --from: the source of the new items")
-    return add_items(project, read_source(given, project.task, project.scheme).items)
+    added = add_items(project, read_source(given, project.task, project.scheme).items)
+    return added, len(Project.open(folder).items)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ragstone.cli.annotate_project import DefaultGroup, open_database, project_options
+from ragstone.cli.annotate_project import DefaultGroup, opened, project_options
 from ragstone.cli.options import json_option, print_json, print_result, wants_json
 
 name_argument = click.argument("name", metavar="NAME")
@@ -36,11 +36,10 @@ def people_group() -> None:
 def list_command(*, folder: Path, database: str) -> None:
     """List people with their roles, items done and open sessions."""
     from ragstone.annotation.pages.people import people_rows
-    from ragstone.annotation.project import Project
     from ragstone.annotation.site import Site
 
-    project = Project.open(folder)
-    rows = people_rows(Site(project, open_database(project, database), is_open=False))
+    with opened(folder, database) as (project, held):
+        rows = people_rows(Site(project, held, is_open=False))
     print_result(lambda: {"people": rows}, lambda: _table(rows))
 
 
@@ -56,7 +55,9 @@ def list_command(*, folder: Path, database: str) -> None:
 @json_option
 def add_command(*, folder: Path, database: str, name: str, role: Any) -> None:
     """Add a person and print the token, which is not kept."""
-    _print_token(name, role, _database(folder, database).add_person(name, role))
+    with opened(folder, database) as (_, held):
+        token = held.add_person(name, role)
+    _print_token(name, role, token)
 
 
 @people_group.command("token")
@@ -65,9 +66,8 @@ def add_command(*, folder: Path, database: str, name: str, role: Any) -> None:
 @json_option
 def token_command(*, folder: Path, database: str, name: str) -> None:
     """Print a new token of a person; the old one no longer works, and sessions end."""
-    opened = _database(folder, database)
-    token = opened.renew_token(name)
-    person = opened.person(name)
+    with opened(folder, database) as (_, held):
+        token, person = held.renew_token(name), held.person(name)
     _print_token(name, person.role if person else "", token)
 
 
@@ -77,16 +77,11 @@ def token_command(*, folder: Path, database: str, name: str) -> None:
 @json_option
 def remove_command(*, folder: Path, database: str, name: str) -> None:
     """Remove a person and end the sessions; the labels stay."""
-    _database(folder, database).remove_person(name)
+    with opened(folder, database) as (_, held):
+        held.remove_person(name)
     print_result(
         lambda: {"name": name, "removed": True}, lambda: f"{name} was removed. The labels stay."
     )
-
-
-def _database(folder: Path, url: str) -> Any:
-    from ragstone.annotation.project import Project
-
-    return open_database(Project.open(folder), url)
 
 
 def _print_token(name: str, role: str, token: str) -> None:

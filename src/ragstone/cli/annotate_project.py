@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ragstone.cli.options import FILE, together
-from ragstone.errors import ConfigError, MissingDependency
+from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.annotation.database import Database
@@ -46,22 +48,21 @@ class DefaultGroup(click.Group):
         return super().parse_args(ctx, args)
 
 
-def open_database(project: Project, url: str) -> Database:
-    """Open the database of a project; "" stands for the file in its folder."""
-    try:
-        from ragstone.annotation.database import Database
-    except ModuleNotFoundError as error:
-        raise MissingDependency("ragstone annotate", "sqlalchemy", "annotate") from error
-    return Database.of(project, url)
+@contextmanager
+def opened(
+    folder: Path, database: str, *, items: bool = False
+) -> Iterator[tuple[Project, Database]]:
+    """Yield a project and its database; "" stands for the file in its folder.
 
-
-def open_project(folder: Path) -> Project:
-    """Return a project, whose items must exist."""
+    Raises `ConfigError` if there is no project, or if it needs `items` and has none.
+    """
+    from ragstone.annotation.database import Database
     from ragstone.annotation.project import ITEMS, Project
 
     project = Project.open(folder)
-    if not (folder / ITEMS).exists():
+    if items and not (folder / ITEMS).exists():
         raise ConfigError(f"{folder} has no {ITEMS}: a project needs items to show", path=folder)
-    if not project.items:
+    if items and not project.items:
         raise ConfigError(f"{folder / ITEMS} has no items: there is nothing to show", path=folder)
-    return project
+    with closing(Database.of(project, database)) as found:
+        yield project, found

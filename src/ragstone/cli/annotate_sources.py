@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from ragstone.cli.options import load_results
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from ragstone.annotation.conversation_import import ConversationItems
@@ -161,6 +161,14 @@ def _is_address(written: str) -> bool:
     return written.startswith(("http://", "https://", "/queries", "/causes"))
 
 
+def _check_filters(query: str, known: Collection[str]) -> None:
+    """Raise `ConfigError` if an address has a filter that no list has; `from` is a page of one."""
+    for name, _ in parse_qsl(query):
+        if name not in known and name != "from":
+            said = f"a list of `ragstone view` has no filter {name!r}{did_you_mean(name, known)}"
+            raise ConfigError(said, key="from", value=name)
+
+
 def _of_list(given: Mapping[str, Any], address: str, task: TaskName | None) -> ReadSource:
     """Return the answers that a list of `ragstone view` has, by the filters in its address."""
     from ragstone.view.query_filter import QueryFilter, found_queries
@@ -174,6 +182,7 @@ def _of_list(given: Mapping[str, Any], address: str, task: TaskName | None) -> R
             key="from",
             value=address,
         )
+    _check_filters(parts.query, [one.name for one in fields(QueryFilter)])
     wanted = QueryFilter.of_address(f"{parts.path}?{parts.query}")
     if not wanted.experiment and not given.get("experiment"):
         raise ConfigError(

@@ -78,7 +78,7 @@ def _outgoing_address() -> str:
 def _problem(error: OSError, port: int, host: str) -> ConfigError:
     if error.errno == errno.EADDRINUSE:
         said = (
-            f"port {port} is in use by another program, perhaps by another `ragstone view`; choose "
+            f"port {port} is in use by another program, perhaps by a second Ragstone; choose "
             "another one with --port N, or any free one with --port 0"
         )
         return ConfigError(said, key="port", value=port)

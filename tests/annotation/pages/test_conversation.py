@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_asking import ANN, BEN, CABINS, asked, complete
+from tests.annotation.test_conversation_calls import ANN, BEN, CABINS, asked, complete
 from tests.fakes.conversation_project import conversation_project, open_site
 
 from ragstone.annotation.pages.conversation import CONVERSATION_CALLS, CONVERSATION_PAGE

@@ -7,9 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ragstone.annotation.asking import ask, may_take_back, shown_reason, submit, take_back, why_not
 from ragstone.annotation.assignment import next_items
 from ragstone.annotation.conversation import WrittenConversation, WrittenTurn, conversation
+from ragstone.annotation.conversation_calls import (
+    ask,
+    may_take_back,
+    shown_reason,
+    submit,
+    take_back,
+    why_not,
+)
 from ragstone.annotation.edit_score import changed_words, edit_score
 from ragstone.annotation.goals import UNANSWERABLE, goal_stands, problems, turn_lacks
 from ragstone.annotation.people import Person
@@ -117,7 +124,6 @@ def _versions(site: Site, state: WrittenConversation) -> Counter[str]:
 def _turn(site: Site, person: Person, turn: WrittenTurn, versions: int) -> dict[str, Any]:
     final = turn.final_answer
     running = site.agent is not None and site.agent.running(turn.ask_id)
-    marks = turn.relevance
     return {
         "number": turn.number,
         "query": turn.query,
@@ -128,11 +134,11 @@ def _turn(site: Site, person: Person, turn: WrittenTurn, versions: int) -> dict[
         "running": running,
         "search": turn.search,
         "passages": [
-            {**asdict(one), "mark": marks.get(one.passage_id, "")} for one in turn.passages
+            {**asdict(one), "mark": turn.relevance.get(one.passage_id, "")} for one in turn.passages
         ],
         "seen": turn.seen,
-        "unmarked": sum(one.passage_id not in marks for one in turn.passages),
-        "relevant": sum(mark == "yes" for mark in marks.values()),
+        "unmarked": turn.unmarked,
+        "relevant": len(turn.relevant),
         "labels": dict(turn.labels),
         "edit_score": None if final is None else edit_score(turn.answer or "", final),
         "parts": changed_words(turn.answer or "", final or ""),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.annotation.asked import asked_questions
 from ragstone.annotation.blind import Blind
 from ragstone.annotation.disagreements import (
     ADJUDICATED,
@@ -16,6 +15,7 @@ from ragstone.annotation.disagreements import (
     comparable,
     disagreements,
 )
+from ragstone.annotation.item_questions import asked_questions
 from ragstone.annotation.schemes import KEYS
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web import limits
@@ -222,9 +222,9 @@ def _words(value: Any) -> str:
 
 def _comments(database: Database, item_id: str) -> dict[str, list[str]]:
     """Return person -> comments on an item."""
-    undone, found = database.undone(item_id), dict[str, list[str]]()
-    for kept in database.events(item_id=item_id, kinds=("comment",)):
-        if kept.event.client_id not in undone and kept.event.value:
+    found: dict[str, list[str]] = {}
+    for kept in database.events(item_id=item_id, kinds=("comment",), counted=True):
+        if kept.event.value:
             found.setdefault(kept.person, []).append(str(kept.event.value))
     return found
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ragstone.annotation.asked import AskedQuestion, asked_questions
 from ragstone.annotation.assignment import items_left, next_items, standing
 from ragstone.annotation.blind import Blind
+from ragstone.annotation.item_questions import AskedQuestion, asked_questions
 from ragstone.annotation.items import base_id
 from ragstone.annotation.site import Document, Site, SitePage, Visit
 from ragstone.web.errors import PageError, StateText
@@ -73,11 +73,12 @@ def _page(site: Site, visit: Visit) -> Document:
 def _item(site: Site, visit: Visit) -> Document:
     """Return the wanted item, else the first of the person's next ones that is not held."""
     person, item_id = visit.person.name, visit.query.text("item")
+    state = _state(site, item_id) if item_id else None
     if not item_id:
         held = set(visit.query.text("held").split("\n")) - {""}
         offered = next_items(site, person, len(held) + 1)
         item_id = next((one for one in offered if one not in held), "")
-    state = _state(site, person, item_id)
+        state = None if item_id else _over(site, person)
     return {
         "scheme": site.project.scheme,
         "suggestions": site.project.settings.suggestions,
@@ -88,14 +89,17 @@ def _item(site: Site, visit: Visit) -> Document:
     }
 
 
-def _state(site: Site, person: str, item_id: str) -> StateText | None:
-    """Return why there is no item to show."""
+def _over(site: Site, person: str) -> StateText:
+    """Return why there is no further item for a person."""
     if not site.project.items:
         command = f"ragstone annotate {site.project.name} --task {site.project.task} --data DATA"
         return StateText("This project has no items.", "Items are made from a data set.", command)
-    if not item_id:
-        then = "Your labels are kept. They can still be changed: K goes back to the last item."
-        return StateText(standing(site, person).said or "There is no further item.", then)
+    then = "Your labels are kept. They can still be changed: Back shows the last item."
+    return StateText(standing(site, person).said or "There is no further item.", then)
+
+
+def _state(site: Site, item_id: str) -> StateText | None:
+    """Return why an item of an address is not shown; None if it is."""
     own = base_id(item_id)
     if own not in site.project.items:
         said = f"There is no item {item_id!r}."

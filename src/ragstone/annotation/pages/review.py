@@ -123,7 +123,7 @@ def _document(site: Site, visit: Visit, state: WrittenConversation) -> Document:
         "turns": turns,
         "now": _now(state, state.turns[shown - 1], turns[shown - 1]) if turns else None,
         "decided": sum(bool(one.decision) for one in state.turns),
-        "relevant": len({i for t in state.turns for i, v in t.relevance.items() if v == "yes"}),
+        "relevant": len({one for turn in state.turns for one in turn.relevant}),
         "edited": len(scores),
         "mean_edit_score": sum(scores) / len(scores) if scores else None,
         "checks": [{"met": met, "text": text} for met, text in checks(state)],
@@ -140,7 +140,6 @@ def _waits(one: SubmittedConversation, person: Person) -> bool:
 
 def _turn(turn: WrittenTurn, questions: Collection[str]) -> dict[str, Any]:
     """Return a turn as the list of turns shows it, with the labels that the scheme asks for."""
-    marks = turn.relevance
     return {
         "number": turn.number,
         "query": turn.query,
@@ -149,8 +148,8 @@ def _turn(turn: WrittenTurn, questions: Collection[str]) -> dict[str, Any]:
         "decision_reason": turn.decision_reason,
         "labels": {k: _plain(v) for k, v in turn.labels.items() if k in questions},
         "passages": len(turn.passages),
-        "relevant": sum(mark == "yes" for mark in marks.values()),
-        "unmarked": sum(one.passage_id not in marks for one in turn.passages),
+        "relevant": len(turn.relevant),
+        "unmarked": turn.unmarked,
         "edit_score": _score(turn.answer, turn.final_answer),
     }
 
@@ -165,18 +164,17 @@ def _score(before: str | None, after: str | None) -> float | None:
 
 def _now(state: WrittenConversation, turn: WrittenTurn, shown: Mapping[str, Any]) -> dict[str, Any]:
     """Return the turn that is open, with all its texts and passages."""
-    written = turn.answer if turn.written.answer is None else turn.written.answer
     return {
         **shown,
         "agent_answer": turn.answer,
-        "written_answer": written,
+        "written_answer": turn.written_answer,
         "reviewed_answer": turn.reviewed.answer,
         "reason": turn.reason,
         "changes": [
             one
             for one in (
                 _change(state.writer, turn.answer, turn.written.answer),
-                _change(state.reviewer, written, turn.reviewed.answer),
+                _change(state.reviewer, turn.written_answer, turn.reviewed.answer),
             )
             if one
         ],

@@ -17,7 +17,7 @@ const ragstoneAnnotate = (() => {
   const tellPage = (name, detail) => document.dispatchEvent(new CustomEvent(`annotate:${name}`, { detail }));
   const draw = () => {
     const { saved, waiting } = status();
-    $("#saved").textContent = problem ? `${problem} · ${waiting} waiting` : `Saved · ${saved.toLocaleString("en")} events, ${waiting} waiting`;
+    $("#saved").textContent = problem ? `${problem} · ${waiting} waiting` : `Saved · ${saved.toLocaleString("en")} ${saved === 1 ? "event" : "events"}, ${waiting} waiting`;
     $("#saved").classList.toggle("late", Boolean(problem));
   };
 

@@ -80,6 +80,10 @@
     button("accept").hidden = !(now && $(".model", now));
     $("[data-do=marks]", desk)?.setAttribute("aria-pressed", String(marks));
     document.body.classList.toggle("plain", !marks);
+    for (const { event } of events("refused")) {
+      const one = trail.find(({ sent }) => sent.some(([id]) => id === event.client_id));
+      if (one) { one.sent = one.sent.filter(([id]) => id !== event.client_id); one.refused = true; finishedHere.delete(one.item); }
+    }
     const refused = events("refused").filter(({ event }) => event.kind !== "open").map(({ event, reason }) => {
       const line = document.createElement("li");
       line.textContent = `The ${event.kind} of ${event.item_id} was refused: ${reason}.${event.value == null ? "" : ` It was: ${typeof event.value === "string" ? event.value : json(event.value)}`}`;
@@ -108,16 +112,17 @@
     return ids;
   };
   // Returns the page of the end if there is no further item.
-  const fill = () => filling ??= (async () => {
+  const fetchAhead = async () => {
     try {
       while (queue.length < AHEAD) {
         const ids = held(), found = await load({ held: [...ids].join("\n") });
         if (!found.dataset.item || ids.has(found.dataset.item)) return found;
         queue.push(found);
       }
-    } catch { /* the outbox tells that there is no connection */ } finally { filling = undefined; }
+    } catch { /* the outbox tells that there is no connection */ }
     return undefined;
-  })();
+  };
+  const fill = () => filling ??= fetchAhead().finally(() => { filling = undefined; });
 
   const show = (found) => {
     if (found !== desk) { desk.replaceWith(found); desk = found; scrollTo(0, 0); }
@@ -172,7 +177,8 @@
     } catch { /* the outbox tells that there is no connection */ }
   };
   const finished = (sent) => {
-    const wasDone = entry().done;
+    const wasDone = entry().done && !entry().refused;
+    delete entry().refused;
     entry().sent.push(...sent);
     entry().done = true;
     if (!wasDone) finishedHere.add(here());
@@ -319,6 +325,7 @@
     if (here() && reason !== undefined && !entry().done) leave(`The owner withdrew the item before: ${reason || "no reason is given"}.`);
   });
   addEventListener("storage", ({ key, newValue }) => {
+    if (key?.startsWith(`${prefix}refused:`)) draw();
     if (key !== `${prefix}stored` || !newValue) return;
     const [item] = JSON.parse(newValue);
     queue = queue.filter((one) => one.dataset.item !== item);

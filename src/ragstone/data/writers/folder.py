@@ -60,7 +60,7 @@ def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
     named = [file for path in wanted for file in (path, path.with_name(f"{path.name}.gz"))]
     existing = [str(file) for file in named if file.exists()]
     if existing:
-        raise DatasetError(f"{existing[0]} already exists; choose another folder, or remove it")
+        raise DatasetError(f"{existing[0]} already exists; choose another name, or remove it")
     for path, lines in wanted.items():
         try:
             with atomic_file(path) as file:

@@ -16,7 +16,6 @@ import orjson
 
 from ragstone.annotation.conversation import TURN_LABELS
 from ragstone.annotation.disagreements import withdrawn_items
-from ragstone.annotation.draws import with_draws
 from ragstone.annotation.events import GivenLabel
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer, base_id
 from ragstone.annotation.schemes import Rated, Scheme
@@ -67,7 +66,11 @@ def rating_rows(
     project: Project, database: Database, choice: ExportChoice
 ) -> Iterator[dict[str, Any]]:
     """Yield the labels of a project as rows of the ratings form; see `export_lines`."""
-    items = with_draws(project.items, database)
+    drawn = database.draws()
+    items = {
+        item_id: replace(item, inclusion=drawn[item_id]) if item_id in drawn else item
+        for item_id, item in project.items.items()
+    }
     exporter = _Exporter(items, project.scheme, project.task, choice, withdrawn_items(database))
     labels = [one for one in database.labels() if exporter.counts(one)]
     named = {} if choice.names else numbered_people(database, {one.person for one in labels})

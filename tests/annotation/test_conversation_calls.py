@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.fakes.conversation_project import conversation_project, open_site
 
-from ragstone.annotation.asking import ask, submit, take_back
 from ragstone.annotation.conversation import WrittenConversation, conversation
+from ragstone.annotation.conversation_calls import ask, submit, take_back
 from ragstone.annotation.events import Event
 from ragstone.annotation.people import Person
 from ragstone.annotation.project import Project

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.annotation.conversation_export import write_conversation_dataset, write_mtrag
 from ragstone.annotation.disagreements import FinalLabel, final_labels
-from ragstone.annotation.export import ExportChoice, export_lines, rating_rows
+from ragstone.annotation.rating_export import ExportChoice, export_lines, rating_rows
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -74,14 +74,12 @@ def write_export(export: Export, form: str) -> list[Path]:
 
 
 def digest_of(files: list[Path]) -> str:
-    """Return a digest of files; that of a single one is the same whatever its name is."""
-    found = hashlib.sha256()
-    for path in sorted(files):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        found.update(
-            f"{content}\0".encode() if len(files) == 1 else f"{path.name}\0{content}\0".encode()
-        )
-    return f"sha256:{found.hexdigest()}"
+    """Return a digest of files: the SHA-256 of a single one, else of all names and digests."""
+    contents = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
+    if len(contents) == 1:
+        return f"sha256:{next(iter(contents.values()))}"
+    lines = "".join(f"{name}\0{content}\0" for name, content in contents.items())
+    return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
 
 
 def _nothing(export: Export, what: str = "labels") -> ConfigError:
@@ -193,9 +191,10 @@ def _qrels(export: Export) -> list[Path]:
 def grades(export: Export) -> Iterator[tuple[str, str, int]]:
     """Yield query id, passage id and grade of each passage whose label is resolved.
 
-    A median between two grades is the lower one; `yes`, `partly` and `no` are 2, 1 and 0.
+    A median between two grades is the lower one, and so is that of several items with the same
+    query and passage; `yes`, `partly` and `no` are 2, 1 and 0.
     """
-    scheme = export.project.scheme
+    scheme, found = export.project.scheme, dict[tuple[str, str], int]()
     for (item_id, name, part), final in export.final.items():
         item, question = export.project.items[item_id], scheme.question(name)
         if question is None or question.kind != "choice":
@@ -205,7 +204,9 @@ def grades(export: Export) -> Iterator[tuple[str, str, int]]:
         passage_id = item.passages[0].passage_id if per_item else passage_id
         value = _GRADES.get(final.value) if isinstance(final.value, str) else final.value
         if passage_id and value is not None:
-            yield item.query.query_id, passage_id, math.floor(value)
+            pair, grade = (item.query.query_id, passage_id), math.floor(value)
+            found[pair] = min(grade, found.get(pair, grade))
+    yield from ((query_id, passage_id, grade) for (query_id, passage_id), grade in found.items())
 
 
 def _dataset(export: Export) -> list[Path]:

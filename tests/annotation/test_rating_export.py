@@ -11,9 +11,14 @@ import pytest
 from ragstone.annotation.create import ProjectPlan, make_project
 from ragstone.annotation.database import Database
 from ragstone.annotation.events import Event
-from ragstone.annotation.export import ExportChoice, export_lines, rating_lines, rating_places
 from ragstone.annotation.items import AGAIN, AnnotationItem, ShownAnswer
 from ragstone.annotation.project import Project
+from ragstone.annotation.rating_export import (
+    ExportChoice,
+    export_lines,
+    rating_lines,
+    rating_places,
+)
 from ragstone.annotation.schemes import TaskName
 from ragstone.annotation.site import Site
 from ragstone.data.readers.ratings import Inclusion, read_ratings

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.annotation.blind import SIDES, Blind
+from ragstone.annotation.done import statements
 from ragstone.annotation.schemes import AnswerKind, Question
 from ragstone.data.readers.ratings import Shown
 
@@ -58,6 +59,8 @@ def asked_questions(
     item: AnnotationItem,
     blind: Blind,
     labels: Mapping[tuple[str, str], Any],
+    *,
+    parts: bool = False,
 ) -> list[AskedQuestion]:
     """Return all that a person is asked about an item: part by part, then question by question.
 
@@ -66,9 +69,17 @@ def asked_questions(
         item: the item.
         blind: the item's answers as the person sees them.
         labels: (question, part) -> the person's label.
+        parts: whether statements can be written: those of the person count, and their question is
+            included.
     """
-    found, parts = [], _parts(project, item, blind)
-    for part, (about, questions) in parts.items():
+    found: list[AskedQuestion] = []
+    own = statements(project.scheme, item, labels if parts else {})
+    by_part: dict[str, tuple[str, list[Question]]] = {}
+    for question in project.scheme.questions:
+        if parts or question.kind != "parts":
+            for part, about in _about(question, item, blind, own):
+                by_part.setdefault(part, (about, []))[1].append(question)
+    for part, (about, questions) in by_part.items():
         real = blind.parts.get(part, part)
         for one in questions:
             given = labels.get((one.name, real))
@@ -76,19 +87,9 @@ def asked_questions(
     return found
 
 
-def _parts(
-    project: Project, item: AnnotationItem, blind: Blind
-) -> dict[str, tuple[str, list[Question]]]:
-    """Return part -> its name for the eye and its questions, in the order of the scheme."""
-    found: dict[str, tuple[str, list[Question]]] = {}
-    for question in project.scheme.questions:
-        if question.kind != "parts":
-            for part, about in _about(question, item, blind):
-                found.setdefault(part, (about, []))[1].append(question)
-    return found
-
-
-def _about(question: Question, item: AnnotationItem, blind: Blind) -> Iterator[tuple[str, str]]:
+def _about(
+    question: Question, item: AnnotationItem, blind: Blind, own: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     """Yield each part that a question is about, with its name for the eye."""
     match question.of:
         case "item" | "pair":
@@ -101,8 +102,8 @@ def _about(question: Question, item: AnnotationItem, blind: Blind) -> Iterator[t
             for number, passage in enumerate(item.passages, 1):
                 yield passage.passage_id, f"Passage {number}"
         case "part":
-            for number, _text in enumerate(item.parts, 1):
-                yield f"part:{number}", f"Statement {number}"
+            for number, part in enumerate(own, 1):
+                yield part, f"Statement {number}"
         case _:
             return
 

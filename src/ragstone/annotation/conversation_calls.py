@@ -1,6 +1,6 @@
-"""Turns of a conversation: asking the agent, taking a turn back, sending to review.
+"""The calls of the page of conversations: ask the agent, take a turn back, send to review.
 
-An ask is kept before the agent is called. The same ask posted again reports how it stands; it is
+An ask is kept before the agent is called. The same ask posted again reports its state; it is
 asked again if `again` is true or if no reply was kept, such as after the end of the server.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.annotation.conversation import AGENT, WrittenConversation, conversation
+from ragstone.annotation.conversation import AGENT, WrittenConversation, conversation, turn_number
 from ragstone.annotation.events import Event, KeptEvent
 from ragstone.annotation.goals import goal_stands, problems, turn_lacks
 from ragstone.data.readers.rows import FieldError, Row
@@ -79,7 +79,7 @@ class _Ask:
 
 
 def ask(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
-    """Keep an ask and begin it; return how it stands: running, answered or failed."""
+    """Keep an ask and begin it; return its state: running, answered or failed."""
     asked = _Ask.read(body)
     agent = site.agent
     if agent is None:
@@ -183,8 +183,7 @@ def take_back(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
     """Take the last turn back, with its labels and marks; return the text of its query."""
     client_id, item_id = _ids(body)
     state = writable(site, person, item_id)
-    events = list(site.database.events(item_id=item_id))
-    if any(one.event.client_id == client_id for one in events):
+    if site.database.event(client_id) is not None:
         return {"text": ""}
     if not state.turns:
         raise _refused(409, "The conversation has no turn.")
@@ -192,15 +191,10 @@ def take_back(site: Site, person: Person, body: Mapping[str, Any]) -> Document:
     if body.get("turn") != last.number:
         said = f"Only the last turn, {last.number}, can be taken back."
         raise _refused(409, said, "Reload the page.")
-    undone, part = site.database.undone(item_id), str(last.number)
-    mine = [
-        one.event.client_id
-        for one in events
-        if one.person == person.name
-        and one.event.kind in ("ask", "label")
-        and one.event.part.partition("/")[0] == part
-        and one.event.client_id not in undone
-    ]
+    given = site.database.events(
+        item_id=item_id, person=person.name, kinds=("ask", "label"), counted=True
+    )
+    mine = [one.event.client_id for one in given if turn_number(one.event.part) == last.number]
     undoing = [
         Event(f"{client_id}-{n}" if n else client_id, "undo", item_id, value=value)
         for n, value in enumerate(mine)

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.fakes.labelled_project import made_site, plain_items
 
-from ragstone.annotation.asked import AskedQuestion, asked_questions
 from ragstone.annotation.blind import Blind
+from ragstone.annotation.item_questions import AskedQuestion, asked_questions
 
 ANSWERS = [{"system": "bm25", "answer": "At six."}, {"system": "dense", "answer": "At ten."}]
 

@@ -27,7 +27,7 @@ _LOCK: Final = (
 )
 _SECRET_KEYS: Final = ("password", "sslpassword")
 _PATIENCE: Final = {"connect_timeout": 10, "tcp_user_timeout": 30_000}
-"""Seconds for a connection, and milliseconds for a word of the server, unless the address says."""
+"""Seconds to connect, and milliseconds to wait for the server, unless the address has its own."""
 _CAUSES: Final = (
     (
         "not a database",
@@ -40,7 +40,7 @@ _CAUSES: Final = (
     ("No space left", "cannot grow, the disk of its server is full; free some space"),
     ("locked", "is locked by another process; stop that process, or wait for it"),
 )
-"""What a driver says, and what follows from it."""
+"""Part of a driver's message -> what is wrong, and the way out."""
 
 
 def database_address(written: str, path: Path) -> sa.URL:
@@ -166,7 +166,7 @@ class Connections:
 
 
 def _sqlite_settings(connection: Any, _record: Any) -> None:
-    # Transactions begin where `_sqlite_begin` says so, not where the driver guesses.
+    # Transactions begin in `_sqlite_begin`, not where the driver guesses.
     connection.isolation_level = None
     for setting in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL"):
         connection.execute(f"PRAGMA {setting}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.annotation.test_export import PASSAGE, QUERY, A, B, give, project
+from tests.annotation.test_rating_export import PASSAGE, QUERY, A, B, give, project
 
-from ragstone.annotation.exports import Export, digest_of, write_export
+from ragstone.annotation.export_forms import Export, digest_of, write_export
 from ragstone.annotation.items import AnnotationItem
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.rated_layouts import read_rated
@@ -47,6 +48,15 @@ def test_qrels_have_the_grade_that_counts(tmp_path: Path) -> None:
     give(database, "ann", *((f"q1 p{n}", "support", "", v) for n, v in enumerate(values, 1)))
     (path,) = write_export(Export(made, database, tmp_path / "words.tsv"), "qrels")
     assert read_qrels(path) == {"q1": {"p1": 2, "p2": 1}}
+
+
+def test_items_with_the_same_passage_are_one_judgement(tmp_path: Path) -> None:
+    """A query and a passage that two items have get one line, with the lower grade."""
+    twice = [replace(PAIRS[0], item_id=name) for name in ("x", "y")]
+    made, database = project(tmp_path, "labels", *twice)
+    give(database, "ann", ("x", "relevance", "", 3), ("y", "relevance", "", 1))
+    (path,) = write_export(Export(made, database, tmp_path / "qrels.tsv"), "qrels")
+    assert path.read_text("utf-8").splitlines()[1:] == ["q1\tp1\t1"]
 
 
 def test_labels_of_queries_enter_their_data_set(tmp_path: Path) -> None:

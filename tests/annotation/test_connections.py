@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy as sa
 from tests.support import read_only
 
+from ragstone.annotation.connections import VARIABLE, Connections, database_address
 from ragstone.annotation.database import Database
-from ragstone.annotation.engines import VARIABLE, Connections, database_address
 from ragstone.annotation.events import Event
 from ragstone.errors import ConfigError, RagstoneError, StoreUnavailable
 
