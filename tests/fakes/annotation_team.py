@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from click.testing import CliRunner
 
+from ragstone.annotation.connections import VARIABLE
 from ragstone.annotation.database import Database
-from ragstone.annotation.engines import VARIABLE
 from ragstone.annotation.project import Project
 from ragstone.cli.annotate import command as annotate
 from ragstone.cli.data import command as data
