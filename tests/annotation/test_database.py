@@ -46,6 +46,24 @@ def test_events_and_labels_are_selected(database: Database) -> None:
     assert len(list(database.labels(person="ann"))) == 4
 
 
+def test_order_is_that_of_code_points(database: Database) -> None:
+    """Exports and backups of both databases have one order, whatever language sorts a database."""
+    mixed = ["B 1", "a_3", "z", "é"]
+    for name in reversed(mixed):
+        database.add_person(name, "annotator")
+        database.append(name, [Event(f"{name}{q}", "label", q, q, q, 1) for q in mixed[::-1]])
+    assert [one.name for one in database.people()] == mixed
+    assert [(one.item_id, one.person) for one in database.labels()] == [
+        (item_id, person) for item_id in mixed for person in mixed
+    ]
+    if database.connections.engine.dialect.name == "postgresql":
+        ordered = "SELECT DISTINCT collation_name FROM information_schema.columns WHERE table_name"
+        with database.connections.reading() as connection:
+            for table in ("label", "person", "event"):
+                text = f"{ordered} = '{table}' AND data_type = 'text'"
+                assert connection.execute(sa.text(text)).scalars().all() == ["C"]
+
+
 def test_people_sign_in_with_a_token_and_sessions_survive(
     database: Database, database_url: str
 ) -> None:

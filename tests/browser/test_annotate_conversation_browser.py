@@ -232,6 +232,9 @@ def test_a_phone_switches_between_conversation_and_passages(page: Any) -> None:
     """Fixed parts cover at most a third; every mark is reached by touch."""
     page.set_viewport_size({"width": 390, "height": 844})
     first_turn(page)
+    # The frame has two rows: the project, and the pages with the button that signs out.
+    rows = [page.locator(one).first.bounding_box()["height"] for one in ("header", ".tasks")]
+    assert sum(rows) < 140
     assert page.locator(".shelf").is_hidden()
     page.get_by_role("button", name="Passages · 2 unmarked").click()
     assert page.locator(".talk").is_hidden()

@@ -20,7 +20,7 @@ from ragstone.errors import ConfigError, NewerFile
 
 _UNDONE: Final = "ALTER TABLE event ADD COLUMN undone BOOLEAN NOT NULL DEFAULT FALSE"
 _LABEL: Final = """CREATE TABLE label (
-    item_id TEXT NOT NULL, person TEXT NOT NULL, field TEXT NOT NULL, part TEXT NOT NULL,
+    item_id {text}, person {text}, field {text}, part {text},
     value TEXT NOT NULL, shown TEXT NOT NULL, seconds FLOAT, sequence INTEGER NOT NULL,
     received TEXT NOT NULL, PRIMARY KEY (item_id, person, field, part)
 )"""
@@ -30,7 +30,8 @@ Step = Callable[[sa.Connection], None]
 def _to_1(connection: sa.Connection) -> None:
     """Events that were undone are marked, and the labels that follow have a table of their own."""
     connection.execute(sa.text(_UNDONE))
-    connection.execute(sa.text(_LABEL))
+    order = ' COLLATE "C"' if connection.dialect.name == "postgresql" else ""
+    connection.execute(sa.text(_LABEL.format(text=f"TEXT{order} NOT NULL")))
     connection.execute(sa.text("CREATE INDEX label_person ON label (person)"))
 
 

@@ -77,7 +77,9 @@ def check_role(person: Person, roles: Sequence[PersonRole]) -> None:
     """Raise 403 unless a person has one of the roles."""
     if person.role not in roles:
         said = f"This is for the {' or the '.join(roles)} of the project."
-        raise PageError(403, StateText(said, f"{person.name} is {person.role}.", "", "/", "Start"))
+        raise PageError(
+            403, StateText(said, f"{person.name} has the role {person.role}.", "", "/", "Start")
+        )
 
 
 def set_cookie(response: web.StreamResponse, site: Site, session: str, *, secure: bool) -> None:

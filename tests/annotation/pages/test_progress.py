@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.annotation.served_site import browser, sign_in
 from tests.fakes.labelled_project import made_site, plain_items
 from tests.fakes.mirage_labels import mirage_site
@@ -62,17 +63,20 @@ def test_an_empty_project_and_hostile_names(tmp_path: Path) -> None:
     assert "9 more labels, then it can be known" in page
 
 
-def test_several_questions_have_the_range_of_alphas(tmp_path: Path) -> None:
-    """From the lowest to the highest, with the questions."""
+@pytest.mark.parametrize(
+    ("shift", "said"), [(1, "(naturalness) to 1 (faithfulness)"), (0, "; alpha 1 of each question")]
+)
+def test_several_questions_have_the_range_of_alphas(shift: int, said: str, tmp_path: Path) -> None:
+    """From the lowest to the highest, with the questions, if they differ."""
     items = [{**one, "answers": [{"system": "a", "answer": "At six."}]} for one in plain_items(8)]
     with made_site(tmp_path / "p", items, task="ratings") as (site, give):
         for person in ("ann", "ben"):
             for place in range(8):
                 give(person, f"q{place}", 1 + place % 4, "faithfulness", "a")
-                value = 1 + (place + (person == "ben")) % 4
+                value = 1 + (place + shift * (person == "ben")) % 4
                 give(person, f"q{place}", value, "naturalness", "a")
         _, data = asked(site, "progress.json")
-    assert "(naturalness) to 1 (faithfulness)" in data["verdict"]
+    assert said in data["verdict"]
 
 
 def test_annotators_do_not_see_it(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ def verdict(found: ProjectNumbers) -> str:
     if len(alphas) == 1:
         _, alpha, _ = alphas[0]
         return f"{said}; alpha {_alpha(alpha.value, alpha.interval)}"
+    if len({_alpha(value) for value, _, _ in alphas}) == 1:
+        return f"{said}; alpha {_alpha(alphas[0][0])} of each question"
     (low, _, worst), (high, _, best) = (f(alphas, key=lambda one: one[0]) for f in (min, max))
     return f"{said}; alpha from {_alpha(low)} ({worst}) to {_alpha(high)} ({best})"
 
