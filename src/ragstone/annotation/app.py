@@ -211,7 +211,7 @@ class _Server:
         except FieldError as error:
             raise PageError(400, StateText(str(error))) from error
         receipts = await self._kept(person, given)
-        answer = await self._in_thread(
+        answer = await self._soon(
             lambda: events_answer(self.site.database, person.name, given, receipts)
         )
         answer["current"] = hidden_labels(self.site.project, person.name, answer["current"])
@@ -221,7 +221,7 @@ class _Server:
         """Keep events; those about a conversation one by one, as each may allow the next one."""
         scheme = self.site.project.scheme
         if self.site.project.task != "conversation":
-            wrong = await self._in_thread(lambda: self._wrong(person, events))
+            wrong = await self._soon(lambda: self._wrong(person, events))
             kept = await self.writer.keep(person, [o for o in events if not wrong[o.client_id]])
             return kept + [Receipt(name, reason=said) for name, said in wrong.items() if said]
         questions = [one.name for one in scheme.questions]
@@ -255,18 +255,13 @@ class _Server:
     async def _reader(self, request: web.Request) -> Caller:
         """Return who asks for a page."""
         session = self._session(request)
-        if self.site.database.knows_session(session):
-            return reader(self.site, session)
-        found: Caller = await self._in_thread(lambda: reader(self.site, session))
+        found: Caller = await self._soon(lambda: reader(self.site, session))
         return found
 
     async def _signed_in(self, request: web.Request) -> Caller:
         """Return who changes something, for which a session is needed."""
-        session, found = self._session(request), None
-        if self.site.database.knows_session(session):
-            found = caller(self.site, session)
-        else:
-            found = await self._in_thread(lambda: caller(self.site, session))
+        session = self._session(request)
+        found: Caller | None = await self._soon(lambda: caller(self.site, session))
         if found is None:
             then = "Open the address that the server printed, or sign in."
             raise SignInError("There is no session.", then)
@@ -328,7 +323,8 @@ class _Server:
             document = make(visit) if make else page.make(self.site, visit)
             return self._html(page, visit.query, document, found)
 
-        return web.Response(text=await self._in_thread(made), content_type="text/html")
+        done = self._soon(made) if page.quick else self._in_thread(made)
+        return web.Response(text=await done, content_type="text/html")
 
     def _html(self, page: SitePage, query: PageQuery, document: Document, found: Caller) -> str:
         project, person = self.site.project, found.person
@@ -348,6 +344,10 @@ class _Server:
             made="",
             twin=query.twin if page in self.pages else "",
         )
+
+    async def _soon(self, made: Callable[[], Any]) -> Any:
+        """Return what a few rows of the database say: a thread would wait longer than read."""
+        return made() if self.site.database.is_file else await self._in_thread(made)
 
     async def _in_thread(self, made: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self.threads, made)

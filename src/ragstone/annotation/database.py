@@ -74,6 +74,11 @@ class Database(PeopleTable):
         url = database_address(written, project.folder / DATABASE)
         return cls.open(url, project.name, project.folder / BACKUPS)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is in a file of this machine, which can be read at any moment."""
+        return self.connections.is_sqlite
+
     def close(self) -> None:
         """Close the connections."""
         self.connections.close()

@@ -152,11 +152,6 @@ class PeopleTable:
                 self._sessions.put(key, known)
         return known
 
-    def knows_session(self, token: str) -> bool:
-        """Whether the person of a session is in memory: who it is then needs no query."""
-        known = self._sessions.get(token_hash(token)) if token else None
-        return known is not None and self._people.get("") is not None
-
     def close_session(self, token: str) -> None:
         """End one session."""
         mine = sa.delete(SESSIONS).where(SESSIONS.c.token_hash == token_hash(token))

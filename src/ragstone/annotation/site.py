@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.annotation.database import Database
@@ -54,7 +55,7 @@ class Site:
             return True
         return self.is_open and same_token(key, self.key)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Short digest of the project's folder: browsers share cookies between ports."""
         folder = str(self.project.folder.resolve())
@@ -93,6 +94,8 @@ class SitePage:
     roles: tuple[PersonRole, ...] = ROLES
     tasks: Sequence[str] = ()
     """The tasks that have the page; empty: all."""
+    quick: bool = False
+    """Whether it is made of a few rows: it is made at once if the database is a file."""
     act: PageAct | None = None
     """Does what the forms of the page say; they are sent to the address of the page, with the
     template's `token` in the field `form`. None if it has no forms."""

@@ -166,4 +166,4 @@ def _answers(site: Site, item: AnnotationItem, blind: Blind) -> tuple[LabelledAn
 
 
 LABEL: Final = SitePage("/label", "Label", "label.html", _page, "Labels", tasks=TASKS)
-LABEL_ITEM: Final = SitePage("/item", "Item", "label_item.html", _item, tasks=TASKS)
+LABEL_ITEM: Final = SitePage("/item", "Item", "label_item.html", _item, tasks=TASKS, quick=True)
