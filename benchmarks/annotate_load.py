@@ -42,7 +42,7 @@ from benchmarks.annotate_shared import (
     sessions,
 )
 
-ITEMS: Final = 2000
+ITEMS: Final = 10_000
 CLICK_MS: Final = 200.0
 GROWTH: Final = 0.1
 POSTERS: Final = 20

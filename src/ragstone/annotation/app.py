@@ -347,7 +347,7 @@ class _Server:
 
     async def _soon(self, made: Callable[[], Any]) -> Any:
         """Return what a few rows of the database say: a thread would wait longer than read."""
-        return made() if self.site.database.is_file else await self._in_thread(made)
+        return made() if self.site.database.is_near else await self._in_thread(made)
 
     async def _in_thread(self, made: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self.threads, made)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, quote_plus
 
 import sqlalchemy as sa
 
+from ragstone.core.offline import is_loopback
 from ragstone.errors import ConfigError, MissingDependency, StoreError, StoreUnavailable
 
 T = TypeVar("T")
@@ -91,6 +93,12 @@ class Connections:
             return f"the database {self.url.database}"
         where = self.url.host or self.url.query.get("host") or "this machine"
         return f"the PostgreSQL database {self.url.database or ''!r} at {where}"
+
+    @cached_property
+    def is_near(self) -> bool:
+        """Whether the database is on this machine."""
+        host = str(self.url.host or self.url.query.get("host") or "")
+        return self.is_sqlite or host.startswith("/") or not host or is_loopback(host)
 
     @property
     def path(self) -> Path | None:

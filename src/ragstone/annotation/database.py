@@ -75,9 +75,9 @@ class Database(PeopleTable):
         return cls.open(url, project.name, project.folder / BACKUPS)
 
     @property
-    def is_file(self) -> bool:
-        """Whether it is in a file of this machine, which can be read at any moment."""
-        return self.connections.is_sqlite
+    def is_near(self) -> bool:
+        """Whether it is on this machine: a file, or a server that answers within a millisecond."""
+        return self.connections.is_near
 
     def close(self) -> None:
         """Close the connections."""

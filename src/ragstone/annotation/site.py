@@ -95,7 +95,7 @@ class SitePage:
     tasks: Sequence[str] = ()
     """The tasks that have the page; empty: all."""
     quick: bool = False
-    """Whether it is made of a few rows: it is made at once if the database is a file."""
+    """Whether it is made of a few rows: it is made at once if the database is on this machine."""
     act: PageAct | None = None
     """Does what the forms of the page say; they are sent to the address of the page, with the
     template's `token` in the field `form`. None if it has no forms."""
