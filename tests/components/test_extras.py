@@ -43,10 +43,12 @@ def _owners() -> dict[str, str]:
     """Return the imported name of each package of an extra -> the extra."""
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
     names = {"PyStemmer": "Stemmer", "vl-convert-python": "vl_convert"}
+    # No component needs the extra of annotation, which shares the driver of PostgreSQL.
     packages = {
         re.split(r"[\[>=]", requirement)[0]: extra
         for extra, requirements in project["optional-dependencies"].items()
         for requirement in requirements
+        if extra != "annotate"
     }
     return {names.get(p, p.replace("-", "_")): extra for p, extra in packages.items()}
 

@@ -208,7 +208,7 @@ def decided(question: Question, value: Any) -> Any:
 def has(value: Any, option: Any) -> bool:
     """Whether one of several options is part of a value of the export.
 
-    >>> has("a, b", "b"), has("ab", "b")
+    >>> has("a;b", "b"), has("ab", "b")
     (True, False)
     """
     return str(option) in str(value).split(SEPARATOR)

@@ -39,6 +39,7 @@ def forecasts(columns: LabelColumns, scheme: Scheme, wanted: float) -> tuple[Que
     return tuple(
         _forecast(columns, one, planned[one.question.name], wanted)
         for one in columns.questions.values()
+        if one.question.options and (one.known_values or one.question.kind == "choices")
     )
 
 

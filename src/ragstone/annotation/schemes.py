@@ -108,12 +108,17 @@ class Question:
             return self._is_option(value)
         if not isinstance(value, list):
             return False
-        return all(
-            isinstance(o, str) if self.kind == "parts" else self._is_option(o) for o in value
-        )
+        return all(_is_part(o) if self.kind == "parts" else self._is_option(o) for o in value)
 
     def _is_option(self, value: Any) -> bool:
         return not isinstance(value, bool) and any(value == one.value for one in self.options)
+
+
+def _is_part(value: Any) -> bool:
+    """Whether a value is a statement: a text, or its id and its text."""
+    if not isinstance(value, dict):
+        return isinstance(value, str)
+    return value.keys() == {"id", "text"} and all(isinstance(v, str) for v in value.values())
 
 
 @dataclass(frozen=True)
