@@ -66,3 +66,18 @@ def test_few_labels_and_items_without_suggestions(tmp_path: Path) -> None:
     assert found.missing == 0
     assert found.with_model is None
     assert found.alone is not None
+
+
+def test_statements_and_questions_without_labels_have_no_forecast(tmp_path: Path) -> None:
+    """A list of statements is no number; the importance of a labelled statement is one."""
+    items = [{"item_id": "q0", "query": "When?", "answers": [{"system": "a", "answer": "At six."}]}]
+    with made_site(tmp_path / "p", items, task="nuggets") as (site, give):
+        give("ann", "q0", [{"id": "n1", "text": "At six."}], "nugget")
+        scheme = site.project.scheme
+        assert forecasts(label_columns(site), scheme, 0.05) == ()
+
+        give("ann", "q0", "vital", "importance", "n1")
+
+        assert [one.question for one in forecasts(label_columns(site), scheme, 0.05)] == [
+            "importance"
+        ]
