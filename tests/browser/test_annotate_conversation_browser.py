@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.conversation_project import (
-    conversation_project,
-    open_site,
-    served_site,
-)
+from tests.fakes.conversation_project import conversation_project, open_site
+from tests.fakes.served_project import served_site
 
 from ragstone.annotation.conversation import conversation
 from ragstone.annotation.events import Event
@@ -33,7 +30,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def address(site: Site) -> Iterator[str]:
     """Yield the printed address of the project."""
     with served_site(site) as found:
-        yield f"{found}/?key={site.key}"
+        yield found
 
 
 @pytest.fixture

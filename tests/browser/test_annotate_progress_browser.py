@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,43 +9,21 @@ from typing import Any
 import pytest
 from tests.fakes.labelled_project import made_site
 from tests.fakes.mirage_labels import mirage_site
+from tests.fakes.served_app import served_app
 
 from ragstone.annotation import live_numbers
 from ragstone.annotation.app import make_app
-from ragstone.annotation.site import Site
 from ragstone.web import limits
-from ragstone.web.server import running
-
-
-@contextmanager
-def served(site: Site) -> Iterator[str]:
-    """Serve a project in a thread, and yield its address, with a slash at its end."""
-    ready, stopped, found = threading.Event(), [], []
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        stopped.append((asyncio.get_running_loop(), stop))
-        async with running(make_app(site)) as address:
-            found.append(address)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-    thread.start()
-    assert ready.wait(30)
-    try:
-        yield found[0]
-    finally:
-        loop, stop = stopped[0]
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
 
 
 def test_the_pages_are_accessible_and_fit(tmp_path: Path, browser: Any) -> None:
     """No violation and no sideways scrolling, at two widths and in both schemes."""
     axe = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
     scrolled = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    with mirage_site(tmp_path / "p", done=0.2, shown=True) as site, served(site) as address:
+    with (
+        mirage_site(tmp_path / "p", done=0.2, shown=True) as site,
+        served_app(make_app(site)) as address,
+    ):
         for width in (390, 1280):
             for scheme in ("light", "dark"):
                 context = browser.new_context(
@@ -57,7 +31,7 @@ def test_the_pages_are_accessible_and_fit(tmp_path: Path, browser: Any) -> None:
                 )
                 page = context.new_page()
                 for path in ("progress", "agreement", "agreement?item=q000-c0"):
-                    page.goto(f"{address}{path}")
+                    page.goto(f"{address}/{path}")
                     page.evaluate(axe)
                     found = page.evaluate("axe.run()")["violations"]
                     assert [(path, one["id"], one["nodes"][0]["html"]) for one in found] == []
@@ -72,11 +46,11 @@ def test_new_labels_appear_and_the_focus_stays(
     sync_api = pytest.importorskip("playwright.sync_api")
     monkeypatch.setattr(limits, "NUMBERS_SECONDS", 0.0)
     monkeypatch.setattr(live_numbers, "_REST", 0)
-    with made_site(tmp_path / "p", 3) as (site, give), served(site) as address:
+    with made_site(tmp_path / "p", 3) as (site, give), served_app(make_app(site)) as address:
         give("ann", "q0", "yes")
         page, told = browser.new_page(), []
         page.on("console", lambda message: told.append(message.text))
-        page.goto(f"{address}progress")
+        page.goto(f"{address}/progress")
         heading = page.locator("h1")
         sync_api.expect(heading).to_have_text("1 of 3 items have a label")
         page.focus("text=Refresh the tables")

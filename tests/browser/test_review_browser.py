@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.conversation_project import served_site
 from tests.fakes.review_project import accept, label, opened, review_project
+from tests.fakes.served_app import served_app
 
+from ragstone.annotation.app import make_app
 from ragstone.annotation.conversation import WrittenConversation, conversation
 from ragstone.annotation.sessions import cookie_name
 from ragstone.annotation.site import Site
@@ -55,7 +56,7 @@ def reviewed(tmp_path: Path, browser: Any) -> Iterator[Reviewed]:
     """Yield a project of two conversations that wait for review."""
     with opened(review_project(tmp_path)) as (project, database):
         site = Site(project, database)
-        with served_site(site) as address:
+        with served_app(make_app(site)) as address:
             yield Reviewed(site, address, browser)
 
 

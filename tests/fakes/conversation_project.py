@@ -1,22 +1,18 @@
-"""A project of conversations with an own system as its agent, served in a thread."""
+"""A project of conversations with an own system as its agent."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ragstone.annotation.agents import AskedAgent
-from ragstone.annotation.app import make_app
 from ragstone.annotation.database import Database
 from ragstone.annotation.project import DATABASE, Project
 from ragstone.annotation.site import Site
 from ragstone.cli.annotate_agent import ChosenAgent
 from ragstone.cli.build_options import Spending
-from ragstone.web.server import running
 
 PASSAGES = {
     "cabins#4": ("Night boat", "A cabin can be cancelled free of charge until 7 days before."),
@@ -95,27 +91,3 @@ def open_site(folder: Path, agent: str = "") -> Iterator[Site]:
                 asked.wait(10)
     finally:
         database.close()
-
-
-@contextmanager
-def served_site(site: Site, port: int = 0) -> Iterator[str]:
-    """Serve a site in a thread, and yield its address, without a slash at its end."""
-    ready, loop, found = threading.Event(), [], []
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        loop.append((asyncio.get_running_loop(), stop))
-        async with running(make_app(site), port) as address:
-            found.append(address.rstrip("/"))
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield found[0]
-    finally:
-        serving, stop = loop[0]
-        serving.call_soon_threadsafe(stop.set)
-        thread.join(10)

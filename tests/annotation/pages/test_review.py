@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.conversation_project import served_site
 from tests.fakes.review_project import accept, label, opened, review_project
+from tests.fakes.served_app import served_app
 
+from ragstone.annotation.app import make_app
 from ragstone.annotation.events import Event
 from ragstone.annotation.pages.review import REVIEW_PAGE
 from ragstone.annotation.people import Person
@@ -125,7 +126,7 @@ def test_the_server_refuses_a_reviewers_query(site: Site) -> None:
         {**query, "client_id": "l", "kind": "label", "value": "Who?"},
         {**query, "client_id": "d", "kind": "label", "field": "decision", "value": "accept"},
     ]
-    with served_site(site) as address:
+    with served_app(make_app(site)) as address:
         for _ in range(2):
             said = post(address, f"{cookie_name(site)}={session}", {"events": events})
             assert [one["client_id"] for one in said["confirmed"]] == ["d"]

@@ -16,13 +16,14 @@ from ragstone.annotation.item_questions import AskedQuestion, asked_questions, p
 from ragstone.annotation.items import base_id
 from ragstone.annotation.parts import ItemPart, parts_of, plain_parts, read_parts
 from ragstone.annotation.site import Document, Site, SitePage, Visit
+from ragstone.annotation.tasks import OWN
 from ragstone.web.errors import PageError, StateText
 
 if TYPE_CHECKING:
     from ragstone.annotation.items import AnnotationItem
     from ragstone.types import Passage
 
-TASKS: Final = ("labels", "support", "ratings", "pairwise", "nuggets", "causes", "validation")
+TASKS: Final = tuple(task for task in OWN if task != "conversation")
 SKIP_REASONS: Final = (
     "The query or the text is not clear.",
     "The text is damaged.",
