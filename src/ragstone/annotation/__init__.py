@@ -3,10 +3,10 @@
 - Project: `schemes`, `tasks` with `own_schemes/`, `items`, `project`, `create`, items `from_*`.
 - Database: `keeping` keeps `events` for ever; labels are `derived` from them. `database` reads
   both through `connections` and `tables`; `migrations`, `backup` and `check` treat it as a whole.
-- Server: `app` serves the `pages` of a `site`; `sessions` and `people` decide who may do what;
+- Server: `app` serves the `pages` of a `site`; `sessions` and `people` decide each one's rights;
   `writer` and `posted` keep and answer events; `failures` explains errors.
-- Work: `work` counts who finished what, `assignment` chooses the next items, `active` draws them.
-- Questions: `item_questions` lists what a person is asked, `blind` hides systems, `done` checks.
+- Work: `work` counts finished items per person, `assignment` chooses the next, `active` draws them.
+- Questions: `item_questions` lists the questions to a person, `blind` hides systems, `done` checks.
 - Conversations: `conversation` is the state, `conversation_calls` has requests, `agents` answer;
   `goals`, `review`, `edit_score`, `conversation_import` and `conversation_export`.
 - Numbers: `live_numbers` of `label_columns`; `disagreements` and `quality`.

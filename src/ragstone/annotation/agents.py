@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """What an agent gives: an answer or the reason why there is none, and passages."""
+    """The reply of an agent: an answer or the reason why there is none, and passages."""
 
     answer: str | None = None
     reason: str = ""
@@ -114,7 +114,7 @@ class AskedAgent:
                 self._changed.notify_all()
 
     def _within_time(self, made: Callable[[LiveAgent], AgentTurn]) -> AgentTurn:
-        """Return what a call gives, or a reason if it fails or takes too long."""
+        """Return the reply of a call, or a reason if it fails or takes too long."""
         shown = f"{self.seconds:g} s"
         if not self._places.acquire(timeout=self.seconds):
             return AgentTurn(reason=f"The agent was busy with other calls for {shown}.")

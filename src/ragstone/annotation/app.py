@@ -179,7 +179,7 @@ class _Server:
         return await self._page(page, request, found)
 
     async def act(self, page: SitePage, act: PageAct, request: web.Request) -> web.StreamResponse:
-        """Do what a form of a page says, and answer with the page."""
+        """Run the action of a page's form, and answer with the page."""
         found = await self._signed_in(request)
         check_role(found.person, page.roles)
         values = await self._form(request, found.session)
@@ -346,7 +346,7 @@ class _Server:
         )
 
     async def _soon(self, made: Callable[[], Any]) -> Any:
-        """Return what a few rows of the database say: a thread would wait longer than read."""
+        """Read a few rows; if the database is near, a thread would wait longer than read."""
         return made() if self.site.database.is_near else await self._in_thread(made)
 
     async def _in_thread(self, made: Callable[[], Any]) -> Any:

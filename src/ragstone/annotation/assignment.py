@@ -28,7 +28,7 @@ are right; waiting: the last items are open at other people; finished: nothing i
 
 @dataclass(frozen=True, slots=True)
 class PersonStanding:
-    """What a person finished, and what comes next."""
+    """A person's progress and next step."""
 
     state: StandingState
     finished: int
@@ -66,7 +66,7 @@ def items_left(site: Site, person: str) -> int:
 
 
 def standing(site: Site, person: str) -> PersonStanding:
-    """Return what a person finished, and what comes next."""
+    """Return a person's progress and next step."""
     work = site.work
     with work.lock:
         work.refresh()

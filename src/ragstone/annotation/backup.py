@@ -132,7 +132,7 @@ def restore(
         connections: a database with today's tables.
         project: the name of the project, which the backup must have too.
         path: the backup.
-        backups: a folder for the backup of what is replaced.
+        backups: a folder for the backup of the replaced content.
         replace: whether events and people that the database has may be replaced.
 
     Returns:

@@ -29,7 +29,7 @@ SIDES: Final = ("a", "b")
 
 
 def token_of(seed: int, person: str, item_id: str, part: str, key: str = "") -> str:
-    """Return what a browser gets in place of a part.
+    """Return the token that a browser gets in place of a part.
 
     >>> token_of(0, "ann", "q1", "bm25")
     '~d7f2e1f3296eb1e2'

@@ -1,4 +1,4 @@
-"""The check of a database: nothing is missing or double, and what is derived follows from it."""
+"""The check of a database: nothing is missing or double, and derived values follow from events."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ragstone.annotation.tables import EVENTS, LABELS, PEOPLE, count_rows
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCheck:
-    """What a check of a database found."""
+    """The result of a database check."""
 
     events: int
     labels: int
     people: int
     damage: tuple[str, ...] = ()
-    """Faults of what is kept: a repair cannot mend them, a backup can."""
+    """Faults of the stored rows: a repair cannot mend them, a backup can."""
     stale: tuple[str, ...] = ()
     """Derived values that do not follow from the events."""
     repaired: bool = False
@@ -38,7 +38,7 @@ class DatabaseCheck:
 def check_database(
     connections: Connections, item_ids: Container[str] | None = None, *, repair: bool = False
 ) -> DatabaseCheck:
-    """Check a database; with `repair`, derive what is stale again.
+    """Check a database; with `repair`, derive stale values again.
 
     Args:
         connections: the database.

@@ -1,6 +1,6 @@
 """The connection to a project's database: its address, its transactions and its errors.
 
-No message contains a password, and no error carries what was written.
+No message contains a password, and no error carries written values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CAUSES: Final = (
     ("No space left", "cannot grow, the disk of its server is full; free some space"),
     ("locked", "is locked by another process; stop that process, or wait for it"),
 )
-"""Part of a driver's message -> what is wrong, and the way out."""
+"""Part of a driver's message -> the cause, and the way out."""
 
 
 def database_address(written: str, path: Path) -> sa.URL:
@@ -156,7 +156,7 @@ class Connections:
                 yield connection
 
     def _error(self, error: sa.exc.DBAPIError) -> StoreError:
-        """Return what is wrong with the database, in our words and without secrets."""
+        """Return an error with the cause in our words and without secrets."""
         told = self._redacted(str(error.orig))
         for sign, words in _CAUSES:
             if sign in told:

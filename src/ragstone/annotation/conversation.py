@@ -45,7 +45,7 @@ ConversationState: TypeAlias = Literal["writing", "submitted", "returned", "acce
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What one person stated about a turn."""
+    """A repaired answer, labels and marks of relevance for a turn."""
 
     answer: str | None = None
     """The repaired answer; None if it was not changed."""
@@ -57,7 +57,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class WrittenTurn:
-    """A turn: the query, what the agent found and answered, and what people made of it."""
+    """A turn: the query, the agent's passages and answer, and the marks by people."""
 
     number: int
     query: str
@@ -74,11 +74,11 @@ class WrittenTurn:
     """How many of the passages the agent saw."""
     written: Marks = field(default_factory=Marks)
     reviewed: Marks = field(default_factory=Marks)
-    """What reviewers stated."""
+    """The marks by reviewers."""
     latest: Marks = field(default_factory=Marks)
-    """Of both, what was stated last."""
+    """The last marks of both."""
     decision: str = ""
-    """Of a reviewer, if the writer did not change the turn since."""
+    """The reviewer's decision, if the writer did not change the turn since."""
     decision_reason: str = ""
 
     @property
@@ -311,7 +311,7 @@ def _marked(
 
 
 def _marks(labels: Sequence[GivenLabel]) -> Marks:
-    """Return what labels state, the last one last."""
+    """Return the marks of labels, which are in order: the last one of a place counts."""
     answers = [one.value for one in labels if one.field == "answer" and isinstance(one.value, str)]
     return Marks(
         answers[-1] if answers else None,

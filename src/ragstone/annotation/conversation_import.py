@@ -37,7 +37,7 @@ OF_CONVERSATION: Final = ("domain", "collection")
 NOT_LABELS: Final = frozenset({"conversation", "turn", "original_response", "gold_passages"})
 """Labels of a query that follow from the conversation."""
 OF_TURN: Final = ("answers", "rewrite", "query_id")
-"""What a turn of a data set has besides texts and labels: kept as labels of the turn."""
+"""Further fields of a turn of a data set, kept as labels of the turn."""
 _NOT_KEPT: Final = (*NOT_LABELS, *OF_CONVERSATION, *OF_TURN, *NO_TURN_LABELS)
 """Names of labels that mean something else here."""
 _ENDS: Final = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
@@ -47,7 +47,7 @@ _AGENT_QUERY: Final = "|user|"
 
 @dataclass(frozen=True, slots=True)
 class ConversationItems:
-    """What a project gets from a file of conversations."""
+    """The items and events of a file of conversations."""
 
     items: tuple[AnnotationItem, ...]
     events: tuple[tuple[str, Event], ...]
@@ -247,7 +247,7 @@ def _events(name: str, turns: Sequence[_Told]) -> Iterator[tuple[str, Event]]:
 
 
 def _asks(name: str, number: int, told: _Told) -> Iterator[tuple[Event, dict[str, Any]]]:
-    """Yield the query and the searches of a turn, each with what the agent replied."""
+    """Yield the query and the searches of a turn, each with the agent's reply."""
     for search, passages in told.found.items():
         about, text = ("search", search) if search else ("query", told.query.text)
         reply: dict[str, Any] = {"passages": list(map(_passage, passages))}
@@ -258,7 +258,7 @@ def _asks(name: str, number: int, told: _Told) -> Iterator[tuple[Event, dict[str
 
 
 def _labels(name: str, number: int, told: _Told) -> dict[str, Any]:
-    """Return field -> value of what is known about a turn."""
+    """Return the known labels of a turn, field -> value."""
     query = told.query
     known = orjson.loads(labels_to_json(query.labels)) if query.labels else {}
     labels = {k: v for k, v in known.items() if k not in _NOT_KEPT}
@@ -278,6 +278,6 @@ def _passage(passage: Passage) -> dict[str, str]:
 
 
 def _event(name: str, kind: EventKind, place: tuple[str, str], value: Any, who: str = "") -> Event:
-    """Return an event about a field and a part; its client id follows from what it states."""
+    """Return an event about a field and a part; its client id follows from its content."""
     content = orjson.dumps([name, who, kind, *place, value], option=orjson.OPT_SORT_KEYS)
     return Event(f"import-{hashlib.sha256(content).hexdigest()[:32]}", kind, name, *place, value)

@@ -1,6 +1,6 @@
 """Making projects: the folder of a project appears whole or not at all, and is never overwritten.
 
-A start with options of an existing project compares them with its file, and names what differs.
+A start with options of an existing project compares them with its file, and names the differences.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ GUIDELINES_FILE: Final = "guidelines.md"
 
 @dataclass(frozen=True)
 class ProjectPlan:
-    """What a project is to be made of."""
+    """The task, source, settings and scheme of a new project."""
 
     task: TaskName
     source: Mapping[str, Any] = field(default_factory=dict)
-    """What its items are from, as it was written: `data`, `experiment`, `from` and so on."""
+    """The source of its items, as it was written: `data`, `experiment`, `from` and so on."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of `project.yaml`, those that were chosen."""
     scheme: str = ""

@@ -1,7 +1,7 @@
-"""What follows from the events: which of them were undone, and the labels that count.
+"""Values derived from the events: which of them were undone, and the labels that count.
 
-`ragstone.annotation.keeping` derives both as events arrive; here they are derived from all events
-again, to check a database, to repair it, and after an upgrade.
+`ragstone.annotation.keeping` derives both as events arrive; this module derives them from all
+events again, to check a database, to repair it, and after an upgrade.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def label_row(place: Place, row: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Derived:
-    """What follows from events that are added in the order of the server."""
+    """Values derived from events that are added in the order of the server."""
 
     undone: set[str] = field(default_factory=set)
     """Client ids."""
@@ -52,7 +52,7 @@ class Derived:
 
     @classmethod
     def of(cls, connection: sa.Connection) -> Derived:
-        """Return what follows from the events of a database."""
+        """Return the values derived from the events of a database."""
         made = cls()
         for row in every_row(connection, EVENTS):
             made.add(row)
@@ -111,7 +111,7 @@ def insert_rows(
 
 
 def derive_again(connection: sa.Connection) -> None:
-    """Replace everything that is derived by what follows from the events."""
+    """Derive all values from the events again, and replace the stored ones."""
     found = Derived.of(connection)
     connection.execute(sa.update(EVENTS).where(EVENTS.c.undone).values(undone=False))
     left = iter(sorted(found.undone))

@@ -1,4 +1,4 @@
-"""What people disagree about, what a reviewer decided, and the label that counts in the end.
+"""Disagreements of people, decisions of a reviewer, and the label that counts in the end.
 
 A decision is a label by the reviewer in the field `adjudicated:FIELD`, beside the labels of the
 people. The last decision counts.
@@ -74,7 +74,7 @@ def final_labels(
 def disagreements(
     project: Project, database: Database, *, threshold: float = SCALE_POINTS
 ) -> list[Dispute]:
-    """Return what people disagree about, the largest disagreement first.
+    """Return the disagreements of people, the largest first.
 
     Labels of a scale disagree if they differ by `threshold` points or more; the two ends of a
     shorter scale disagree as well. Other labels disagree if they differ.

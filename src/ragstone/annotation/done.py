@@ -1,4 +1,4 @@
-"""What a person has to label of an item, whether it is done, and which known labels are right."""
+"""The required labels of an item, whether it is done, and which known labels are right."""
 
 from __future__ import annotations
 

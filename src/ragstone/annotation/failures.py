@@ -1,4 +1,4 @@
-"""What a page shows if a request fails: every exception becomes a state with a status."""
+"""The page of a failed request: every exception becomes a state with a status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def failure(request: web.Request, error: Exception) -> PageError:
-    """Return the state of a request that failed, and log what nobody expected."""
+    """Return the state of a request that failed, and log an unexpected exception."""
     match error:
         case PageError():
             return error

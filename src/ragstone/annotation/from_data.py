@@ -24,7 +24,7 @@ _GOLD: Final = 10
 
 @dataclass(frozen=True)
 class DataChoice:
-    """What is taken of a data set."""
+    """The parts of a data set that become items."""
 
     run: Mapping[str, Ranking] | None = None
     top: int = TOP

@@ -25,14 +25,14 @@ from ragstone.types import Passage, Query
 
 Drawn: TypeAlias = Inclusion | None
 _RATING: Final = ("property", "values", "value", "rater", "time", "shown")
-"""Fields of the ratings form that people fill in, or that say what is to be filled in."""
+"""Fields of the ratings form about a question or a person's answer to it."""
 _PASSAGE: Final = ("text", "context", "passage")
 """Fields with the text of a passage."""
 
 
 @dataclass
 class ReadFile:
-    """What a file has: items, or names of answers and passages whose texts are elsewhere."""
+    """The content of a file: items, or names of answers and passages whose texts are elsewhere."""
 
     items: list[AnnotationItem] = field(default_factory=list)
     answers: dict[tuple[str, str, str], Drawn] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class ReadFile:
 
 
 def read_file(path: Path) -> ReadFile:
-    """Return what a file or a project folder has to be labelled.
+    """Return the content of a file or a project folder that is to be labelled.
 
     Raises `DatasetError` or `ConfigError` if it is none of the known forms, with file and line.
     """
@@ -91,7 +91,7 @@ def _table(path: Path) -> ReadFile:
 
 
 def _add(found: ReadFile, row: Row, number: int) -> None:
-    """Add what one row has."""
+    """Add the content of one row."""
     if "query" in row:
         item, task = _item(row, number)
         found.items.append(item)

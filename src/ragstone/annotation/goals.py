@@ -1,4 +1,4 @@
-"""The goals of a conversation, its numbers so far, and what a turn still needs."""
+"""The goals of a conversation, its numbers so far, and the missing parts of a turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GoalStand:
     words: str
     """The noun of the number, such as `turns`."""
     note: str
-    """What is needed or allowed, in words."""
+    """The requirement, in words."""
     least: int | None = None
     most: int | None = None
     scale: int = 1
@@ -69,7 +69,7 @@ def listed(value: object) -> list[object]:
 
 
 def turn_lacks(scheme: Scheme, turn: WrittenTurn) -> list[str]:
-    """Return what a turn needs before the next one: an answer, marks, labels."""
+    """Return the missing parts of a turn before the next one: an answer, marks, labels."""
     if turn.final_answer is None:
         return ["an answer"]
     found = []

@@ -27,7 +27,7 @@ _PLACE: Final = ("query_id", "system", "setting", "against", "passage_id", "part
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """What became of the ratings of a file."""
+    """Numbers of ratings of a file, by outcome."""
 
     kept: int
     known: int
@@ -74,7 +74,7 @@ def import_ratings(
 def placed(
     items: Mapping[str, AnnotationItem], scheme: Scheme, ratings: Iterable[HumanRating]
 ) -> Iterator[tuple[HumanRating, GivenLabel | None]]:
-    """Yield each rating with the place of its label; None if no item has what is rated."""
+    """Yield each rating with the place of its label; None if no item has the rated object."""
     places = {_key(row): label for row, label in rating_places(items, scheme)}
     for one in ratings:
         row = {name: getattr(one.item, name) for name in _PLACE} | {"property": one.property}

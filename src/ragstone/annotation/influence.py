@@ -1,4 +1,4 @@
-"""People against a model's suggestions: agreement with it, and what showing it changes.
+"""People against a model's suggestions: agreement with it, and the effect of showing it.
 
 People's labels count as three groups: the suggestion was shown *before* the label, *after* it, or
 *never*. If people agree with the model more where they saw its label first, the suggestion
@@ -157,7 +157,7 @@ def _groups(
     suggested: Sequence[Any],
     first_values: Mapping[tuple[str, str, str, str], Any],
 ) -> Iterable[ShownGroup]:
-    """Yield the groups of labels by what was shown; differences are from the first one."""
+    """Yield labels grouped by when the suggestion was shown; differences are from the first one."""
     places = list(question.places)
     clusters = columns.clusters(question)
     equal: dict[str, list[tuple[Any, float]]] = {}

@@ -1,4 +1,4 @@
-"""What a person is asked about an item: each question, for each part that it is about."""
+"""The questions to a person about an item: one per question and part."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AskedOption:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question about one part of an item, with what is known about its answer."""
+    """A question about one part of an item, with the person's and the model's label."""
 
     field: str
     part: str

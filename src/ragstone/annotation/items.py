@@ -1,4 +1,4 @@
-"""Items: what a person sees at once, read from the lines of a project's `items.jsonl`.
+"""Items: the texts that a person sees at once, read from the lines of a project's `items.jsonl`.
 
     {"item_id": "q1", "query_id": "q1", "query": "When does it sail?", "gold_answers": ["at six"],
      "passages": [{"passage_id": "p1", "title": "Times", "text": "..."}],

@@ -32,12 +32,12 @@ class Posted:
     is_owner: bool = True
     """Whether the person may withdraw items."""
     may_decide: bool = True
-    """Whether the person may decide what others disagree about."""
+    """Whether the person may decide the disagreements of others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of an event that was sent."""
+    """The outcome of a sent event."""
 
     client_id: str
     kept: KeptEvent | None = None
@@ -98,7 +98,7 @@ class _Batch:
         self.labels: dict[Place, dict[str, Any] | None] = {}
 
     def add(self, post: Posted, event: Event) -> Receipt:
-        """Keep an event, if it is new and nothing speaks against it."""
+        """Keep an event, if it is new and has no reason for a refusal."""
         known = self.known.get(event.client_id)
         if known is not None:
             differs = (known.person, known.event) != (post.person, event)
@@ -113,7 +113,7 @@ class _Batch:
         return Receipt(event.client_id, kept)
 
     def write(self) -> None:
-        """Write what is not yet written."""
+        """Write the pending events and labels."""
         if self.rows:
             self.connection.execute(sa.insert(EVENTS), self.rows)
         if self.labels:
@@ -139,7 +139,7 @@ class _Batch:
         return reason
 
     def _no_undo(self, post: Posted, undo: Event) -> str:
-        """Return why an event cannot be undone so; an unknown one can: nothing follows from it."""
+        """Return why an event cannot be undone so; an unknown one can: it has no effect."""
         named = str(undo.value)
         kept = self.known.get(named)
         if kept is None:
@@ -155,7 +155,7 @@ class _Batch:
         return "an undo is not undone: label again" if kept.event.kind == "undo" else ""
 
     def _follow(self, kept: KeptEvent) -> None:
-        """Note an event and what follows from it."""
+        """Note an event with its effects."""
         row, event = event_row(kept), kept.event
         self.rows.append(row)
         if event.kind in CHANGES_A_LABEL:

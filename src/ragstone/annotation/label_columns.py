@@ -1,7 +1,7 @@
 """The labels of a project as columns of numbers, read once from the table of labels.
 
-An object per label would take ten times the memory. A *cell* is what one label is about: a question
-about an item or about one of its parts.
+An object per label would take ten times the memory. A *cell* is the subject of one label: a
+question about an item or about one of its parts.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class QuestionColumns:
 
 @dataclass(frozen=True, slots=True)
 class ItemWork:
-    """What one person did on one item."""
+    """The work of one person on one item."""
 
     done: bool
     """Whether all required questions are answered."""
@@ -101,7 +101,7 @@ class LabelColumns:
     people: dict[str, int] = field(default_factory=dict)
     questions: dict[str, QuestionColumns] = field(default_factory=dict)
     work: dict[tuple[str, int], ItemWork] = field(default_factory=dict)
-    """Item id and person -> what the person did on it."""
+    """Item id and person -> the person's work on it."""
     days: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Day and person -> labels."""
 

@@ -31,7 +31,7 @@ class QuestionForecast:
 
 
 def forecasts(columns: LabelColumns, scheme: Scheme, wanted: float) -> tuple[QuestionForecast, ...]:
-    """Return what each question still needs for an interval with half the wanted width."""
+    """Return the labels that each question still needs for the half-width `wanted`."""
     planned: dict[str, list[Place]] = defaultdict(list)
     for item_id, item in columns.items.items():
         for name, part in places(scheme, item, {}):

@@ -43,7 +43,7 @@ _REST: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class ProjectNumbers:
-    """Progress, agreement and what is still needed, at one moment."""
+    """Progress, agreement and the labels still needed, at one moment."""
 
     made: str
     """UTC."""
@@ -107,8 +107,8 @@ class LiveNumbers:
 
         Args:
             site: the project.
-            wait: seconds to wait for new numbers if there are new events; who asks while another
-                one waits gets the last ones at once.
+            wait: seconds to wait for new numbers if there are new events; a call while another
+                one waits returns the last ones at once.
         """
         ready = self._begun(site)
         if ready is not None and self._waits.acquire(blocking=False):
@@ -121,7 +121,7 @@ class LiveNumbers:
         return self._kept
 
     def _begun(self, site: Site) -> threading.Event | None:
-        """Start the thread if there is something new; return what it sets at its end."""
+        """Start the thread if there is something new; return the event of its end."""
         with self._lock:
             if self._running is not None:
                 return self._running
@@ -139,7 +139,7 @@ class LiveNumbers:
         try:
             with _beside_clicks():
                 self._kept, self._error = project_numbers(site), None
-        except Exception as error:  # noqa: BLE001 - the page says so; the next request tries again
+        except Exception as error:  # noqa: BLE001 - the page shows it; the next request tries again
             _LOG.exception("the numbers of %s could not be made", site.project.name)
             self._error = error
         with self._lock:

@@ -27,8 +27,8 @@ def nugget_lines(project: Project, database: Database) -> Iterator[bytes]:
     """Yield a line per query with its nuggets, which `ragstone.data.readers.nuggets` reads.
 
     The nuggets of all people and answers of a query are united: equal texts are one nugget, which
-    is vital if more than half of those who labelled it say so. Nuggets without importance, repeats,
-    withdrawn items and items with known labels are left out.
+    is vital if more than half of those who labelled it chose so. Nuggets without importance,
+    repeats, withdrawn items and items with known labels are left out.
 
     Raises `ConfigError` if the scheme has no question with the options `vital` and `okay`.
     """

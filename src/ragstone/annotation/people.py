@@ -26,7 +26,7 @@ OWNER: Final = "owner"
 _RESERVED: Final = ("agent", "known", "model", "ragstone")
 """Names in events and exports that belong to programs."""
 REPEATED: Final = " (again)"
-"""What follows the name of a person in exports, for the second labels of the person."""
+"""Suffix of a person's name in exports, for the second labels of the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class PeopleTable:
             raise ConfigError(f"there is no person {name!r}{near}", value=name)
 
     def _written(self, action: Callable[[sa.Connection], T]) -> T:
-        """Write, and forget what was known of people and sessions."""
+        """Write, and forget the known people and sessions."""
         found = self.connections.write(action)
         self._sessions.clear()
         self._people.clear()
@@ -206,7 +206,7 @@ def check_name(name: str) -> None:
 
 
 def token_hash(token: str) -> str:
-    """Return what the database keeps of a token, which is random and long."""
+    """Return the hash that the database keeps of a token, which is random and long."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The answer to posted events: what became of them, and what else a browser must learn."""
+"""The answer to posted events: their outcomes, current labels and withdrawn items."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def events_answer(
 ) -> dict[str, Any]:
     """Return the answer to the events of a request, as plain data.
 
-    `confirmed` has `client_id` and `sequence` of what is kept, `refused` has `client_id` and
-    `reason` of what never can be: a browser forgets both. For the items of the request, `current`
-    has the labels of the person that count now, perhaps from another tab, and `withdrawn` the
-    reasons of those that the owner took out of the project.
+    `confirmed` has `client_id` and `sequence` of kept events, `refused` has `client_id` and
+    `reason` of events that can never be kept: a browser forgets both. For the items of the
+    request, `current` has the labels of the person that count now, perhaps from another tab, and
+    `withdrawn` the reasons of those that the owner took out of the project.
     """
     items = list(dict.fromkeys(one.item_id for one in events))
     # An event for a withdrawn item is refused.
@@ -39,7 +39,7 @@ def events_answer(
 def not_a_label(scheme: Scheme, event: Event) -> str:
     """Return why an event is not an answer to its question; "" if it is, or has no question.
 
-    What reads the labels, such as an export, relies on the scheme.
+    Readers of the labels, such as an export, rely on the scheme.
     """
     question = scheme.question(event.field) if event.kind == "label" else None
     if question is None or question.is_label(event.value):
@@ -50,7 +50,7 @@ def not_a_label(scheme: Scheme, event: Event) -> str:
 def qualification_is_over(site: Site, person: str, event: Event) -> str:
     """Return why a label of a qualification item comes too late; "" if it does not.
 
-    Who has finished them is told how many are right, and could try labels until all are.
+    A person who finished them sees how many are right, and could try labels until all are.
     """
     item = site.project.items.get(base_id(event.item_id))
     if site.project.settings.qualification is None or item is None or not item.known:

@@ -20,7 +20,7 @@ _PACE_DAYS: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class PersonProgress:
-    """What one person did."""
+    """The progress of one person."""
 
     name: str
     items: int
@@ -37,7 +37,7 @@ class PersonProgress:
 
 @dataclass(frozen=True, slots=True)
 class DayProgress:
-    """What all people did on one day (UTC)."""
+    """The progress of all people on one day (UTC)."""
 
     day: str
     labels: int
@@ -127,7 +127,7 @@ def _median(work: Iterable[ItemWork]) -> float | None:
 def _people(
     columns: LabelColumns, agreements: Sequence[PeopleAgreement]
 ) -> Iterable[PersonProgress]:
-    """Yield what each person did, by name."""
+    """Yield the progress of each person, by name."""
     own: dict[int, list[ItemWork]] = defaultdict(list)
     labels: Counter[int] = Counter()
     for (_, person), work in columns.work.items():
@@ -151,7 +151,7 @@ def _people(
 
 
 def _days(columns: LabelColumns) -> Iterable[DayProgress]:
-    """Yield what was done per day, the last day first."""
+    """Yield the progress per day, the last day first."""
     labels: Counter[str] = Counter()
     people: dict[str, set[int]] = defaultdict(set)
     for (day, person), count in columns.days.items():

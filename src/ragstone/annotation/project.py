@@ -39,7 +39,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Goals:
-    """What a conversation must have before it can be sent to review."""
+    """Requirements of a conversation before it can be sent to review."""
 
     __pydantic_config__: ClassVar = _FORBID
 

@@ -54,7 +54,7 @@ class ComparedLabels:
 
 @dataclass(frozen=True, slots=True)
 class PersonQuality:
-    """What the labels of a person show about their quality."""
+    """Measures of the quality of a person's labels."""
 
     person: str
     items: int

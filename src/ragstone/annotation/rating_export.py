@@ -1,4 +1,4 @@
-"""What leaves a project: labels as ratings, in an order that only the labels decide.
+"""The export of a project: labels as ratings, in an order that only the labels decide.
 
 `ragstone.data.readers.ratings` reads every line.
 """
@@ -42,7 +42,7 @@ _TURN: Final = frozenset({*TURN_LABELS, _RELEVANCE})
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """What an export has."""
+    """The choice of an export's content."""
 
     names: bool = True
     """Whether people have their names; else they are numbered, and times are left out."""
@@ -83,7 +83,7 @@ def rating_rows(
 def rating_places(
     items: Mapping[str, AnnotationItem], scheme: Scheme
 ) -> Iterator[tuple[dict[str, Any], GivenLabel]]:
-    """Yield what of some items can be rated: the fields of a rating, and a label without a value.
+    """Yield the ratable parts of items: the fields of a rating, and a label without a value.
 
     Parts that people wrote themselves are left out.
     """
@@ -108,7 +108,7 @@ def _parts(item: AnnotationItem, of: Rated) -> list[str]:
 
 
 def numbered_people(database: Database, people: Iterable[str]) -> dict[str, str]:
-    """Return person -> `person N`, in an order that neither names nor times tell.
+    """Return person -> `person N`, in an order that reveals neither names nor times.
 
     It is that of a digest of their first events' ids, which no export has.
     """
@@ -142,11 +142,11 @@ class _Exporter:
 
     @cached_property
     def targets(self) -> Counter[tuple[str, str]]:
-        """How many items say the same of themselves in the form of ratings."""
+        """Query id and fields in the form of ratings -> number of items with them."""
         return Counter(map(self._target, self.items.values()))
 
     def counts(self, label: GivenLabel) -> bool:
-        """Return whether a label is part of the export; what raters wrote is kept."""
+        """Return whether a label is part of the export."""
         item = self.items.get(base_id(label.item_id))
         is_turn = self.task == "conversation" and label.field in _TURN
         if item is None or item.item_id in self.withdrawn:
@@ -186,7 +186,7 @@ class _Exporter:
                 yield GivenLabel(item.item_id, rater, name, part, one)
 
     def place(self, label: GivenLabel) -> tuple[int, str, int, str]:
-        """Return what labels are sorted by."""
+        """Return the sort key of a label."""
         question = self.questions.get(label.field, len(self.questions))
         return self.order[label.item_id], label.person, question, f"{label.field} {label.part}"
 
@@ -205,7 +205,7 @@ class _Exporter:
             yield self._row(item, label, self.about(item, label), value)
 
     def about(self, item: AnnotationItem, label: GivenLabel) -> dict[str, Any]:
-        """Return the fields that say what of an item is rated."""
+        """Return the fields that name the rated part of an item."""
         question = self.scheme.question(label.field)
         kind = question.of if question is not None else "turn"
         match kind:
@@ -234,9 +234,9 @@ class _Exporter:
         return (item.item_id, label.person) in self.own_parts and label.part not in known
 
     def _whole(self, item: AnnotationItem) -> dict[str, Any]:
-        """Return what the item itself is: a passage, an answer or a query."""
+        """Return the fields that name the item itself: a passage, an answer or a query."""
         about = self._one_of(item)
-        # Items that are equal in the form of ratings are told apart by their ids.
+        # Items that are equal in the form of ratings differ by their ids.
         several = self.targets[self._target(item)] > 1
         return about | ({"part": item.item_id} if several else {})
 

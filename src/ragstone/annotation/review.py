@@ -1,4 +1,4 @@
-"""Reviewing conversations: who may change what, and which conversations wait.
+"""Reviewing conversations: the rights of reviewers, and the conversations that wait.
 
 A reviewer changes answers, relevance and labels, never the queries or the passages found, and never
 reviews their own conversation. A rejected conversation goes back to its writer with the reasons.
@@ -45,7 +45,7 @@ class SubmittedConversation:
 
 
 Checks: TypeAlias = list[tuple[bool, str]]
-"""Whether something is met, and what."""
+"""Whether a requirement is met, and the requirement."""
 
 
 def submitted_conversations(database: Database) -> list[SubmittedConversation]:
@@ -75,8 +75,8 @@ def refusal(
 
     Args:
         database: the events until now.
-        person: who sent it.
-        event: what they sent.
+        person: the sender.
+        event: the event.
         questions: names of the scheme's questions, which reviewers may answer too.
     """
     changed = _undone(database, person, event) if event.kind == "undo" else event
@@ -145,7 +145,7 @@ def _of_reviewer(state: WrittenConversation, person: Person, event: Event) -> st
 
 
 def _of_value(state: WrittenConversation, event: Event, labels: Collection[str]) -> str:
-    """Return what is wrong with the field, the part or the value of a reviewer's label."""
+    """Return the fault in the field, the part or the value of a reviewer's label."""
     if event.field == "verdict":
         return _of_choice(event, VERDICTS) or _of_verdict(state, event.value)
     if event.field == "reason" and not event.part:
@@ -158,7 +158,7 @@ def _of_value(state: WrittenConversation, event: Event, labels: Collection[str])
 
 
 def _of_turn(turn: WrittenTurn, event: Event, passage_id: str, labels: Collection[str]) -> str:
-    """Return what is wrong with a reviewer's label of a turn."""
+    """Return the fault in a reviewer's label of a turn."""
     if event.field == "relevance":
         known = passage_id in {one.passage_id for one in turn.passages}
         no = f"Turn {turn.number} has no passage {passage_id!r}: reviewers add none."
@@ -196,7 +196,7 @@ def _of_text(event: Event) -> str:
 
 
 def checks(state: WrittenConversation) -> Checks:
-    """Return what a reviewer looks at first: marks, labels and answers that lack or disagree."""
+    """Return the first checks of a reviewer: marks, labels and answers are there and agree."""
     unmarked = [t for t in state.turns if t.unmarked]
     bare = [t for t in state.turns if _is_answerable(t) and not t.relevant]
     odd = [t for t in state.turns if t.labels.get("answerability") == UNANSWERABLE and t.relevant]

@@ -24,14 +24,14 @@ TaskName: TypeAlias = Literal[
     "conversation", "labels", "support", "ratings", "pairwise", "nuggets", "causes", "validation"
 ]  # fmt: skip
 Rated: TypeAlias = Literal["item", "answer", "passage", "part", "pair", "turn"]
-"""What a question is about: the item, or each answer, passage, part, turn or the pair of it."""
+"""The subject of a question: the item, or each answer, passage, part, turn or the pair of it."""
 AnswerKind: TypeAlias = Literal["choice", "choices", "text", "parts"]
 """choice: one option; choices: any number of options; text: a text, which may be prefilled; parts:
 a list of texts that are marked in the answer, written, split and removed."""
 KEYS: Final = "1234567890abcdef"
 """The keys of the options of a question, in their order."""
 Each: TypeAlias = Literal["passage", "query"]
-"""What a data set gives an item of: each query with each judged passage, or each query."""
+"""Unit of a data set that becomes an item: each query with each judged passage, or each query."""
 _FORBID: Final = ConfigDict(extra="forbid")
 
 
@@ -43,7 +43,7 @@ class Option:
 
     value: str | int | float
     words: str = ""
-    """What it means, in a few words."""
+    """Its meaning, in a few words."""
     name: str = ""
     """How a button shows it; the value if it is empty."""
 
@@ -68,7 +68,7 @@ class Question:
     """In the order of their keys 1, 2, 3; of a scale, the lowest first."""
     optional: bool = False
     start: Literal["", "query", "answer"] = ""
-    """Of a text: what it starts with, the text of the query or its first gold answer."""
+    """The start of a text field: the text of the query or its first gold answer."""
 
     def __post_init__(self) -> None:
         if self.kind in ("choice", "choices") and not self.options:

@@ -26,7 +26,7 @@ Document: TypeAlias = Any
 
 @dataclass
 class Site:
-    """What the pages of one start of the server share."""
+    """State that the pages of one start of the server share."""
 
     project: Project
     database: Database
@@ -78,7 +78,7 @@ class Visit:
 
 
 PageAct: TypeAlias = Callable[[Site, Visit, Mapping[str, str]], Document]
-"""What a form of a page does; it returns the data of the page after it."""
+"""The action of a page's form; it returns the data of the page after it."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class SitePage:
     quick: bool = False
     """Whether it is made of a few rows: it is made at once if the database is on this machine."""
     act: PageAct | None = None
-    """Does what the forms of the page say; they are sent to the address of the page, with the
+    """The action of the page's forms; they are sent to the address of the page, with the
     template's `token` in the field `form`. None if it has no forms."""
 
 

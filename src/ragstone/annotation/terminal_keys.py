@@ -26,7 +26,7 @@ class KeySource(Protocol):
         ...
 
     def close(self) -> None:
-        """Restore what reading keys changed."""
+        """Restore the settings that reading keys changed."""
         ...
 
 
@@ -74,7 +74,7 @@ class TerminalKeys(PipedKeys):
         import tty
 
         self._target.flush()
-        # What was typed ahead stays: a fast person loses no key.
+        # Keys that were typed ahead stay: a fast person loses none.
         tty.setcbreak(self._descriptor, termios.TCSANOW)
         first = os.read(self._descriptor, 1)
         if not first:

@@ -61,13 +61,13 @@ def item_text(
     scheme: Scheme,
     width: int,
 ) -> str:
-    """Return what a person sees of an item: no system is named.
+    """Return the text of an item for a person: no system is named.
 
     Args:
         item: the item.
         answers: its answers in the order in which the person gets them.
         parts: its statements, or those that the person wrote.
-        scheme: the questions; it says whether gold answers are shown and marked.
+        scheme: the questions, and whether gold answers are shown and marked.
         width: characters of a line.
     """
     gold = item.query.gold_answers if scheme.shows_gold else ()

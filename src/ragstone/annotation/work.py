@@ -34,7 +34,7 @@ _KINDS: Final = ("label", "skip", "undo", "open", "withdraw", "draw")
 
 @dataclass
 class PersonWork:
-    """What one person finished and skipped."""
+    """The finished and skipped items of one person."""
 
     states: dict[str, ItemState] = field(default_factory=dict)
     """Item id -> state, of items, qualification items and repeats."""
@@ -49,7 +49,7 @@ class PersonWork:
 class Work:
     """The state of a project's items; the `lock` is for all uses.
 
-    The labels are read once; then only what the events since the last call changed.
+    The labels are read once; then only the changes by events since the last call.
 
     Args:
         project: the project.
@@ -211,7 +211,7 @@ class Work:
             del held[other]
         return len(held) - (person in held)
 
-    # What a person may get
+    # Items that a person may get
 
     def open_items(self, person: str) -> Iterator[str]:
         """Yield the items that a person may get, in this person's order.

@@ -46,7 +46,7 @@ class EventWriter:
         return receipts
 
     async def close(self) -> None:
-        """Wait for what is being written."""
+        """Wait for the write in progress, and stop the thread."""
         if self._writing is not None:
             await self._writing
         self._thread.shutdown(wait=True)

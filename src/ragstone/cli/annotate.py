@@ -204,7 +204,7 @@ def _checked_host(name: str) -> str:
 
 
 def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> None:
-    """Print the address, then what others can reach."""
+    """Print the address, then the addresses and pages that others can reach, if any."""
     import orjson
 
     full = f"{address}?key={site.key}" if site.is_open else address
@@ -216,7 +216,7 @@ def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> No
 
 
 def _exposed(site: Site, address: str, host: str, proxies: Sequence[str]) -> list[str]:
-    """Return lines that state what other machines can reach."""
+    """Return lines on the addresses and pages that other machines can reach."""
     from ragstone.annotation.pages import PAGES
     from ragstone.web.security import host_in_address
     from ragstone.web.server import is_loopback, reachable

@@ -31,7 +31,7 @@ def agreement_command(*, folder: Path, database: str) -> None:
 
     The numbers are those of the pages of progress and agreement: Krippendorff's alpha and Cohen's
     kappas as `ragstone data ratings` computes them on the export, the labels that the wanted
-    intervals still need, each person against the model, and what showing suggestions changes.
+    intervals still need, each person against the model, and the effect of showing suggestions.
 
     \b
     Examples:

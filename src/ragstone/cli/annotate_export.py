@@ -1,4 +1,4 @@
-"""`ragstone annotate export`, `import` and `add`: what leaves a project, and what comes in."""
+"""`ragstone annotate export`, `import` and `add`: labels and items out of a project and into it."""
 
 from __future__ import annotations
 

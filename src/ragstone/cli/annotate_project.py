@@ -1,4 +1,4 @@
-"""What the commands of `ragstone annotate` share: the project, and its database by an address."""
+"""Shared parts of the commands of `ragstone annotate`: the project and its database."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DefaultGroup(click.Group):
 def opened(
     folder: Path, database: str, *, items: bool = False
 ) -> Iterator[tuple[Project, Database]]:
-    """Yield a project and its database; "" stands for the file in its folder.
+    """Yield a project and its database; "" means the file in its folder.
 
     Raises `ConfigError` if there is no project, or if it needs `items` and has none.
     """

@@ -1,4 +1,4 @@
-"""What a project is made of: a data set, an experiment, a list of `ragstone view`, or a file."""
+"""The sources of a project: a data set, an experiment, a list of `ragstone view`, or a file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_source(
     Args:
         given: `data`, `experiment`, `from_`, `run`, `top_k`, `systems`, `setting`, `limit`, `seed`,
             `store` and `scheme`, as far as they are given.
-        task: the task; None if the source says it.
+        task: the task; None if the source has it.
         scheme: the scheme of an existing project.
     """
     written = given.get("from_") or ""

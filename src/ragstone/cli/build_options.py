@@ -73,7 +73,7 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def data_origin(dataset: Dataset, source: str) -> dict[str, Any]:
-    """Return what is known about a source of a benchmark: its licence goes along."""
+    """Return the known facts about a source of a benchmark, such as its licence."""
     facts = dataset.source.origin()
     return {"name": dataset.name, "given": source, **{k: v for k, v in facts.items() if v}}
 

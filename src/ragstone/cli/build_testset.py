@@ -144,7 +144,7 @@ def _check_apart(documents: str, target: Path) -> None:
 
 
 def _recipe(documents: str, builder: TestsetBuilder, choices: dict[str, Any]) -> dict[str, Any]:
-    """Return what somebody needs to repeat the build."""
+    """Return the arguments that repeat the build."""
     pool = [repr(one) for one in builder.screen.pool.retrievers]
     given = {name: value for name, value in choices.items() if value not in (None, (), {})}
     return {"command": "testset", "documents": documents, **given, "pool": pool}

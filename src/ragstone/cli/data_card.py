@@ -51,7 +51,7 @@ def card_command(
 
     README.md (card.md beside a README of your own) and croissant.json state files with digests,
     splits, composition, how the data set was made, agreement of people, licence and known faults.
-    What nobody states is listed as unknown. With -o, the data set is written too, in Ragstone's own
+    Unstated facts are listed as unknown. With -o, the data set is written too, in Ragstone's own
     layout, ready to publish. A rerun keeps what you stated before.
 
     \b

@@ -56,7 +56,7 @@ def compare_command(
     """Compare the data sets FIRST and SECOND, such as conversations of people and of a model.
 
     Prints turns, passages, lengths, dialogue acts, labels, languages and diversity of both sets
-    with their differences, how far their users are apart, and what the sets have in common.
+    with their differences, how far their users are apart, and their overlap.
     Intervals are 95 % over conversations, or else over documents or queries.
 
     \b

@@ -1,4 +1,4 @@
-"""`ragstone data contamination`: what models may know of a data set before they read its corpus."""
+"""`ragstone data contamination`: models' possible knowledge of a data set without its corpus."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _known(dataset: Dataset, readers: Mapping[str, Generator], calls: Path) -> d
 def _overlaps(
     dataset: Dataset, root: Path, files: Sequence[Path], size: int
 ) -> tuple[list[QueryOverlap], int]:
-    """Return what each query has in common with some files, and the number of their words."""
+    """Return the overlap of each query with some files, and the number of their words."""
     from ragstone.data.readers.text_blocks import text_blocks
     from ragstone.data_quality.ngram_overlap import OverlapSearch
 

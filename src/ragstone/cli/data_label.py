@@ -156,7 +156,7 @@ def _items(
     depth: int,
     limit: int | None,
 ) -> tuple[list[Item], dict[str, Item], list[LabelPair]]:
-    """Return what is labelled, the queries with their gold passages by id, and the pairs."""
+    """Return the items to label, the queries with their gold passages by id, and the pairs."""
     from ragstone.building.label_pairs import read_pairs, run_pairs, sampled
     from ragstone.building.labels import gold_items
     from ragstone.data.load import load_dataset
@@ -208,7 +208,7 @@ def _plan_text(facts: Mapping[str, Any]) -> str:
 
 
 def _example_lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line per taxonomy with examples: what they add to each call."""
+    """Yield a line per taxonomy with examples: their tokens in each call."""
     for name, count in facts["examples"].items():
         if count:
             more = facts["example_tokens_per_call"][name]

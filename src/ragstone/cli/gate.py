@@ -87,7 +87,7 @@ def command(**options: Any) -> None:
     except RagstoneError as error:
         error.exit_code = _FAILED
         raise
-    except Exception:  # noqa: BLE001 - as the comment says
+    except Exception:  # noqa: BLE001 - see the comment
         # The interpreter's own exit code of an error would mean `worse`.
         traceback.print_exc()
         sys.exit(_FAILED)

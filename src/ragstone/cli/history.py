@@ -39,7 +39,7 @@ _LOG: Final = logging.getLogger(__name__)
 )
 @json_option
 def command(*, sources: tuple[Path, ...], last: int, output: Path | None, **options: Any) -> None:
-    """Show a metric over the runs of an experiment, with what changed between them.
+    """Show a metric over the runs of an experiment, with the changes between them.
 
     SOURCE is an experiment file (of several data sets: FILE.yaml#NAME), whose finished runs are in
     its store, or a passport or report of one run. Several are put in the order of their dates.

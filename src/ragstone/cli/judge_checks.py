@@ -33,7 +33,7 @@ TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """What to check, as the command was asked."""
+    """The options of a check, as the command got them."""
 
     configs: tuple[str, ...]
     name: str | None = None

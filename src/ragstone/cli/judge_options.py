@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgeModel:
-    """The model that judges call, as a command was told."""
+    """The model that judges call, as a command got it."""
 
     model: str | None
     """URL#MODEL, or the spec of a generator."""

@@ -1,4 +1,4 @@
-"""`ragstone judge probe`: what systems gain that are made to please a judge."""
+"""`ragstone judge probe`: the gain of systems that are made to please a judge."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def command(
     store: Path | None,
     **options: str | None,
 ) -> None:
-    """Measure what systems gain that are made to please a judge.
+    """Measure the gain of systems that are made to please a judge.
 
     Each probe makes the answers of a made-up system from wrong answers: long, hedged, citing
     everything, an echo of the criteria, or with orders to the judge, in answers and in passages.

@@ -56,7 +56,7 @@ def command(
 
     SOURCE is a data set with a corpus. The qrels have a mark beside them, FILE.made-by.json, with
     the model and the digest of its prompt: keep both files together. Every command that shows
-    a metric over such qrels says that they are machine-made. If interrupted, run the same command
+    a metric over such qrels states that they are machine-made. If interrupted, run the same command
     again to resume.
 
     \b

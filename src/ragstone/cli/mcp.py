@@ -56,7 +56,7 @@ def server_of(store: Path) -> MCPServer:
 
 @dataclass(frozen=True)
 class _Tools:
-    """The tools of the server; their docstrings are what an assistant reads."""
+    """The tools of the server; an assistant reads their docstrings."""
 
     store: Store
 

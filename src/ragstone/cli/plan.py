@@ -1,4 +1,4 @@
-"""`ragstone plan`: what an experiment can show, before it is run."""
+"""`ragstone plan`: the power of an experiment, before it is run."""
 
 from __future__ import annotations
 

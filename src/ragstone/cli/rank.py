@@ -54,7 +54,7 @@ def command(
     """Score RUN against QRELS (TREC or BEIR files, plain or gzip) by each METRIC.
 
     Passages are ranked in trec_eval's order: score descending, ties by id descending. A judged
-    query that is not in the run is failed; --failures says what counts for it.
+    query that is not in the run is failed; --failures decides how it counts.
 
     \b
     Examples:

@@ -219,7 +219,7 @@ def _adaptive(loaded: Campaign, calls: Calls, rules: AdaptiveRules, options: Any
 
 
 def _tracking(name: str) -> Callable[[Sequence[Results]], None]:
-    """Return what prints results and keeps them in a tracker, which is reached at once."""
+    """Return a function that prints results and keeps them in a tracker, opened at once."""
     from ragstone.results.trackers.base import open_tracker, track
 
     tracker = open_tracker(name)

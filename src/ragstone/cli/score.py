@@ -95,7 +95,7 @@ def command(
     ANSWERS is a table (CSV, TSV, JSON, JSON lines, Parquet) with any of query_id, query,
     gold_answers, contexts, passage_ids, answer and system, or a file of ragas, LangChain,
     LangSmith, LlamaIndex, DeepEval, promptfoo, open-rag-eval or TREC RAG. A query without a row, or
-    with an answer of null, is failed; --failures decides what counts for it. Checks that the rows
+    with an answer of null, is failed; --failures decides how it counts. Checks that the rows
     carry (column checks) are scored too.
 
     \b
@@ -223,7 +223,7 @@ class _Gold:
 
 
 def _tables(source: _Source, gold: _Gold, system: str | None) -> dict[str, SystemRows]:
-    """Return the answers and gold answers of each system; print what was guessed on stderr."""
+    """Return the answers and gold answers of each system; print guesses on stderr."""
     from ragstone.data.cited_passages import with_references
     from ragstone.data.readers.answer_lines import read_answers
     from ragstone.data.readers.answer_rows import read_answer_rows

@@ -40,7 +40,7 @@ def command(
     """Show whether the scores and the order of systems depend on choices.
 
     For each choice: the spread of each system over its levels, and the agreement of the orders of
-    systems under every two levels. The agreement of two samples of the queries stands beside it.
+    systems under every two levels. The agreement of two samples of the queries is beside it.
     STORE and FILES are those of `ragstone leaderboard`.
 
     \b

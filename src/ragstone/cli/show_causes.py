@@ -66,13 +66,13 @@ class CausesWanted:
 
 @dataclass(frozen=True)
 class Decided:
-    """The results of an experiment with the trials that were asked, and what was asked."""
+    """The results of an experiment with the trials that were asked, and the decisions."""
 
     results: Results
     asked: Decisions
 
     def document(self) -> dict[str, Any]:
-        """Return what was asked as plain data: docs/causes.md lists the keys."""
+        """Return the decisions as plain data: docs/causes.md lists the keys."""
         return {
             "calls": self.asked.calls,
             "cost": self.asked.cost,
@@ -80,7 +80,7 @@ class Decided:
         }
 
     def text(self) -> str:
-        """Return what was asked as a table."""
+        """Return the decisions as a table."""
         rows = [
             [
                 *(one.trial.system, one.trial.name, one.asked, one.failed),
@@ -95,7 +95,7 @@ class Decided:
 
 
 def print_causes(file: Path, overrides: Sequence[str], wanted: CausesWanted) -> None:
-    """Print the causes of one experiment, or of each that a file has, and what was asked."""
+    """Print the causes of one experiment, or of each that a file has, and the decisions."""
     from ragstone.results.causes.document import causes_document
     from ragstone.results.causes.found import causes_of
     from ragstone.results.causes.text import causes_text
@@ -127,7 +127,7 @@ def _decide(
     found: Sequence[Results],
     wanted: CausesWanted,
 ) -> list[Decided]:
-    """Ask what would decide the causes of each experiment of a file, after its plan.
+    """Ask the trials that decide the causes of each experiment of a file, after its plan.
 
     Raises:
         ConfigError: model calls are needed, and neither a maximum of calls nor a budget is given.

@@ -63,7 +63,7 @@ def command(
     QUERY is the id of an answered query. Without a file, the experiment is the one of the store
     .ragstone that ran last and has the query. Without --setting, the settings are those that show
     passages among others; the answers under all settings are listed. Only --influence calls
-    a model; what was asked before is kept.
+    a model; earlier replies are kept.
 
     \b
     Examples:

@@ -94,7 +94,7 @@ class _Server:
         return json_response(await self._in_thread(made))
 
     async def act(self, action: ViewAction, request: web.Request) -> web.Response:
-        """Do what a button says, unless its page is stale."""
+        """Run the action of a button, unless its page is stale."""
         form = await request.post()
         # A browser sends the lines of a field with the line ends of the Internet.
         values = {n: v.replace("\r\n", "\n") for n, v in form.items() if isinstance(v, str)}

@@ -1,4 +1,4 @@
-"""What the address of a page names: an experiment, a system, a setting, or a trial of them."""
+"""Names in the address of a page: an experiment, a system, a setting, or a trial of them."""
 
 from __future__ import annotations
 

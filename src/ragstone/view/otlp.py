@@ -138,7 +138,7 @@ async def _body(request: web.Request) -> bytes:
 
 
 def _acknowledged(kind: str, split: SplitRequest) -> bytes:
-    """Return an ExportTraceServiceResponse; it tells what was rejected."""
+    """Return an ExportTraceServiceResponse with the number of rejected spans."""
     if kind == _JSON:
         partial = {"rejectedSpans": str(split.rejected), "errorMessage": split.reason}
         return orjson.dumps({"partialSuccess": partial} if split.rejected else {})

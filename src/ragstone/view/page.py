@@ -21,7 +21,7 @@ class ViewPage:
     """A page of the server."""
 
     path: str
-    """The path, such as `/leaderboard`; `{name}` stands for one part: `/query/{query_id}`."""
+    """The path, such as `/leaderboard`; `{name}` is one part: `/query/{query_id}`."""
     title: str
     """The title of the browser's tab."""
     template: str
@@ -34,7 +34,7 @@ class ViewPage:
 
 @dataclass(frozen=True)
 class ActionAnswer:
-    """What an action did: a page to go to, or a file to keep."""
+    """The result of an action: a page to go to, or a file to keep."""
 
     address: str = ""
     """The address of the page that shows the result."""
@@ -44,7 +44,7 @@ class ActionAnswer:
     body: bytes = b""
     content_type: str = "text/csv; charset=utf-8"
     page: ViewPage | None = None
-    """The page that is shown again with what was entered, as nothing was done; `document` is its
+    """The page that is shown again with the entered values, as nothing was done; `document` is its
     plain data and `query` its address."""
     query: PageQuery = field(default_factory=lambda: PageQuery(""))
 

@@ -1,4 +1,4 @@
-"""The filter that all lists of queries share: its values in an address, and what it selects.
+"""The filter that all lists of queries share: its values in an address, and its selection.
 
 The names of the values are the fields of `QueryFilter`. A list passes its own address to the page
 of a query as `from`; the page reads the filter from it, and so knows the next query of the list.
@@ -21,7 +21,7 @@ from ragstone.web.errors import PageError, StateText
 from ragstone.web.page_query import page_address
 
 RIGHT: Final = {"yes": True, "no": False, "unknown": None}
-"""Value of the filter `right` -> whether the answer is right; None if no rule says so."""
+"""Value of the filter `right` -> whether the answer is right; None if no rule decides it."""
 ANY: Final = "any"
 """Value of the filter `cause` that selects every wrong answer with a cause."""
 _KEPT: Final = "_found_answers"
@@ -29,7 +29,7 @@ _KEPT: Final = "_found_answers"
 
 @dataclass(frozen=True)
 class QueryFilter:
-    """What a list of queries is restricted to; an empty value restricts nothing."""
+    """The restrictions of a list of queries; an empty value restricts nothing."""
 
     experiment: str = ""
     system: str = ""

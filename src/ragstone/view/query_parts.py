@@ -15,7 +15,7 @@ from ragstone.types import Score
 
 
 def setting_columns(results: StoredResults, chain: QueryChain) -> list[dict[str, Any]]:
-    """Return what a system was shown and answered under each setting, with all verdicts."""
+    """Return a system's context size and answers under each setting, with all verdicts."""
     return [
         _column(results, trial, chain.query_id)
         for trial in results.trials

@@ -35,7 +35,7 @@ _SETTLED: Final = 2 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class ListedExperiment:
-    """An experiment of the store: what its record says, without its results."""
+    """An experiment of the store: the facts of its record, without its results."""
 
     name: str
     digest: str
@@ -174,9 +174,9 @@ class StoreView:
         return [f"{', '.join(names)}: {sentence}." for sentence, names in made.items()]
 
     def kept(self, key: Hashable, state: Hashable, make: Callable[[], _Made]) -> _Made:
-        """Return what was made for a key from the same state, or make it.
+        """Return the value of a key that was made from the same state, or make it.
 
-        `state` says what it is made from, such as the digests of records.
+        `state` identifies the inputs of the value, such as the digests of records.
         """
         with self._lock:
             held = self._made.get(key)
@@ -223,7 +223,7 @@ class _HeldResults(Results):
 
 
 def _listed(path: Path, root: Path) -> ListedExperiment:
-    """Return what a record says; a damaged one has a problem."""
+    """Return the facts of a record; a damaged one has a problem."""
     raw = path.read_bytes()
     digest = hashlib.sha256(raw).hexdigest()
     try:

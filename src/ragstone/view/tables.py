@@ -1,4 +1,4 @@
-"""What a list page consists of: a verdict, its basis, what follows, filters and tables.
+"""The parts of a list page: a verdict, its basis, its consequences, filters and tables.
 
 The pages are plain data in these shapes, and one template shows them all (`list.html`).
 """
@@ -87,7 +87,7 @@ class ViewFilter:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What follows from the verdict, with a link to the page that shows more."""
+    """A consequence of the verdict, with a link to the page that shows more."""
 
     head: str
     said: str
@@ -106,9 +106,9 @@ class ListPage:
     tables: Sequence[ViewTable] = ()
     notes: Sequence[str] = ()
     state: StateText | None = None
-    """Said instead of the tables."""
+    """Shown instead of the tables."""
     more: Document = field(default_factory=dict)
-    """What the twin of the page has besides."""
+    """Further content of the page's twin."""
 
 
 def list_page(
@@ -180,7 +180,7 @@ def _step(wanted: float) -> float:
 
 
 def along(axis: PlotAxis, value: float) -> str:
-    """Return where a value lies on an axis, in per cent.
+    """Return the position of a value on an axis, in per cent.
 
     >>> along(PlotAxis(0.0, 2.0, ()), 0.5)
     '25%'

@@ -1,4 +1,4 @@
-"""The form of a changed query: what its fields hold, and the change that they describe.
+"""The form of a changed query: the values of its fields, and the change that they describe.
 
 A passage has the fields `id-N`, `origin-N`, `text-N`, `place-N` and `drop-N`. The form is the same
 with and without script. Fields that are not sent are as the query was asked.
@@ -46,7 +46,7 @@ class WhatIfForm:
     """The values of the form, as they were entered."""
 
     passages: tuple[PassageField, ...] | None
-    """None if it is not known what the system was shown, so that it cannot be changed."""
+    """None if the system's context is not known, so that it cannot be changed."""
     search: str | None
     """None if the system does not search."""
     prompts: Mapping[str, str]
@@ -165,7 +165,7 @@ def _passage(one: PassageField) -> ContextPassage:
 def _passage_notes(
     before: tuple[ContextPassage, ...], after: tuple[ContextPassage, ...]
 ) -> Iterator[str]:
-    """Yield what was done to the passages, in words."""
+    """Yield the changes of the passages, in words."""
     old = {one.passage_id: one.text for one in before}
     new = {one.passage_id: one.text for one in after}
     for word, ids in (

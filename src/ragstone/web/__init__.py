@@ -1,1 +1,1 @@
-"""What all pages of a server on this machine share: who may ask, addresses, numbers, style."""
+"""Shared parts of all pages of a server on this machine: access, addresses, numbers, style."""

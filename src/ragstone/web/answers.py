@@ -1,4 +1,4 @@
-"""What the servers of pages share: answers as JSON, files of the style, and the guard."""
+"""Shared parts of the servers of pages: answers as JSON, files of the style, and the guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says instead of its content: a state, its consequence and one way out."""
+"""The error in place of a page's content: a state, its consequence and one way out."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class StateText:
     """A state of a page or of a part of it."""
 
     said: str
-    """What is the case."""
+    """The state, as a sentence."""
     then: str = ""
-    """What follows from it."""
+    """Its consequence."""
     command: str = ""
     """A command that continues the work."""
     link: str = ""

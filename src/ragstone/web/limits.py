@@ -1,4 +1,4 @@
-"""The bounds of pages and of what browsers send; `ragstone.core.limits` has all others."""
+"""The bounds of pages and of browsers' requests; `ragstone.core.limits` has all others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VIEW_CELL_CHARACTERS: Final = 100
 
 # Annotation
 
-POSTED_EVENTS: Final = 1000  # Events of one request: what a browser may keep while it is offline.
+POSTED_EVENTS: Final = 1000  # Events of one request, such as those that a browser kept offline.
 EVENT_VALUE_BYTES: Final = 100_000  # The value of an event: an answer that a person repaired fits.
 EVENT_ID_CHARACTERS: Final = 500  # An id, a field or a part in an event.
 LABEL_PLACE_BYTES: Final = 2_500
@@ -37,7 +37,7 @@ CLAIMED_ITEMS: Final = 5
 """Next items of a person that others do not get: the browser may ask for some before their time."""
 NUMBERS_SECONDS: Final = 2.0
 """Seconds for which the numbers of a project are kept at least, however many events there are."""
-PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which stands in exports and on pages.
+PERSON_NAME_CHARACTERS: Final = 100  # The name of a person, which is in exports and on pages.
 SESSION_DAYS: Final = 30  # A session ends after this time; the person signs in again.
 WRONG_TOKENS: Final = 10
 """Wrong tokens per minute from one address; then the sign-in page waits. A token has 192 bits."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def gold_parts(text: str, wanted: Sequence[str]) -> list[str]:
-    """Return a text in parts; every second one is a wanted text that stands as whole words.
+    """Return a text in parts; every second one is a wanted text that occurs as whole words.
 
     >>> gold_parts("In Winter or in winters.", ["in winter", ""])
     ['', 'In Winter', ' or in winters.']

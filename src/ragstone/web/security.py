@@ -1,7 +1,7 @@
-"""Who may ask the server: pages of its own address alone, and nothing that they load is foreign.
+"""Access to the server: only pages of its own address may ask, and they load nothing foreign.
 
 A program of another address could reach a local server through a browser: by a name that is made to
-point to this machine (the header Host tells), or by a form of its own (the header Origin tells).
+point to this machine (the header Host shows it), or by a form of its own (Origin shows it).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _own_hosts(request: web.Request, hosts: Sequence[str]) -> list[str]:
 
 
 def host_in_address(host: str) -> str:
-    """Return a host as it stands in an address: an address of IPv6 in brackets.
+    """Return the form of a host in an address: an address of IPv6 in brackets.
 
     >>> host_in_address("::1"), host_in_address("lab-pc")
     ('[::1]', 'lab-pc')

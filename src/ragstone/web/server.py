@@ -22,14 +22,14 @@ from ragstone.web.security import host_in_address
 HOST: Final = "127.0.0.1"
 PORT: Final = 8321
 """The port if none is given."""
-_EVERY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared with what a user asks for
+_EVERY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared with a user's choice
 
 
 @asynccontextmanager
 async def running(app: web.Application, port: int = 0, host: str = HOST) -> AsyncIterator[str]:
     """Serve an application, by default on the loopback address, and yield its address.
 
-    Port 0 stands for a free one. Raises `ConfigError` if the port is in use or not allowed.
+    Port 0 means a free one. Raises `ConfigError` if the port is in use or not allowed.
     """
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
@@ -106,7 +106,7 @@ def serve(
         announce: gets the address, without `query`, when pages can be asked for.
         browser: whether a browser opens the address.
         host: where to listen.
-        query: what follows the address that the browser opens.
+        query: the suffix of the address that the browser opens.
     """
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(app, port, announce, host, query if browser else None))

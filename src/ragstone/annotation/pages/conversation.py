@@ -93,7 +93,7 @@ def _next(site: Site, person: Person) -> str:
     for item_id in (one for one in own if one in site.project.items and one not in gone):
         if conversation(site.database, item_id).state in ("writing", "returned"):
             return item_id
-    # Only as many are asked for as are needed: what is offered is held for this person.
+    # Ask for no more items than needed: each offered item is held for this person.
     for count in range(1, len(site.project.items) + 1):
         offered = next_items(site, person.name, count)
         free = [one for one in offered if one not in writers and one in site.project.items]
@@ -177,7 +177,7 @@ def turn_questions(questions: tuple[Question, ...]) -> list[dict[str, Any]]:
 
 
 def _agent(site: Site, person: Person) -> dict[str, Any]:
-    """Return what a person may know about the agent: its name is for the owner alone."""
+    """Return the agent's abilities and name; its name is for the owner alone."""
     if site.agent is None:
         return {"works": False, "searches": False, "name": ""}
     name = site.agent.agent.name if person.role == "owner" else ""

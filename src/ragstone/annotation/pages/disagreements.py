@@ -1,4 +1,4 @@
-"""The page on which a reviewer decides what people disagree about, one question after another."""
+"""The page on which a reviewer decides disagreements, one question after another."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATES: Final = {"open": "not decided", "decided": "decided", "all": "all"}
 
 @dataclass(frozen=True, slots=True)
 class GivenOpinion:
-    """What one person said."""
+    """The opinion of one person."""
 
     person: str
     """A name, or `Person 1` if names are hidden."""
@@ -151,7 +151,7 @@ class _Seen:
             yield DisputedOption(key, value, shown, words, people.count(text), text in final)
 
     def opinions(self) -> Iterator[GivenOpinion]:
-        """Yield what each person said, with the person's comments on the item."""
+        """Yield the opinion of each person, with the person's comments on the item."""
         shown = {comparable(option.value): option.shown for option in self.options}
         comments = _comments(self.site.database, self.one.item_id)
         for number, label in enumerate(self.one.given, 1):

@@ -70,7 +70,7 @@ class LabelledItem:
 
     @property
     def outer(self) -> list[AskedQuestion]:
-        """The questions that do not stand within a list of statements."""
+        """The questions outside of lists of statements."""
         writes = any(one.kind == "parts" for one in self.asked)
         inner = {one.part_id for one in self.parts} if writes else set()
         return [one for one in self.asked if one.part not in inner]

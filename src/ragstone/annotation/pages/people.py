@@ -41,7 +41,7 @@ def _make(site: Site, _visit: Visit) -> Document:
 
 
 def _act(site: Site, visit: Visit, values: Mapping[str, str]) -> Document:
-    """Run the action of a button, and return the page with what was done."""
+    """Run the action of a button, and return the page with its outcome."""
     action, name = values.get("do", ""), values.get("name", "").strip()
     if action not in _ACTIONS:
         raise PageError(400, StateText(f"There is no action {action!r}."))

@@ -43,7 +43,7 @@ def _make(site: Site, visit: Visit) -> Document:
 
 
 def verdict(found: ProjectNumbers) -> str:
-    """Return what has been reached, in one sentence."""
+    """Return the progress and the agreement, in one sentence."""
     progress = found.progress
     if not progress.labels:
         return f"0 of {numbers.count(progress.items)} items have a label"

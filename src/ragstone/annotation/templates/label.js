@@ -5,7 +5,7 @@
   const { send, flush, events, prefix } = ragstoneAnnotate;
   const AHEAD = 2, KEPT = 50, HELD = 1800;
   const recall = (store, name, other) => { try { return JSON.parse(store.getItem(prefix + name)) ?? other; } catch { return other; } };
-  const keep = (store, name, value) => { try { if (value === null) store.removeItem(prefix + name); else store.setItem(prefix + name, JSON.stringify(value)); } catch { /* no room: the outbox tells */ } };
+  const keep = (store, name, value) => { try { if (value === null) store.removeItem(prefix + name); else store.setItem(prefix + name, JSON.stringify(value)); } catch { /* no room: the outbox shows it */ } };
   // The items of this tab in the order in which they were seen: {item, sent: [[client_id, field, part, label before]], done}.
   const trail = recall(sessionStorage, "trail", []);
   const seen = new Map(), stored = [];
@@ -114,7 +114,7 @@
         if (!found.dataset.item || ids.has(found.dataset.item)) return found;
         queue.push(found);
       }
-    } catch { /* the outbox tells that there is no connection */ }
+    } catch { /* the outbox shows that there is no connection */ }
     return undefined;
   };
   const fill = () => filling ??= fetchAhead().finally(() => { filling = undefined; });
@@ -135,7 +135,7 @@
       put("open", { value: { marks } });
     }
     keepTrail();
-    // The address of a second showing would tell that it is one.
+    // The address of a second showing would reveal that it is one.
     keepInAddress({ item: here().endsWith("#again") ? "" : here() });
     draw();
     document.dispatchEvent(new Event("label:shown"));
@@ -151,7 +151,7 @@
     const open = trail.find((one) => !one.done && one.item !== here());
     if (open) { await visit(open.item); return; }
     if (!queue.length) await filling;
-    // The end is said by a server that has all labels.
+    // Only a server with all labels knows the end.
     if (!queue.length) await flush();
     const end = queue.length ? undefined : await fill();
     const found = queue.shift() ?? end;

@@ -16,6 +16,6 @@
       const { questions = [] } = reply.ok ? await reply.json() : {};
       said = questions.filter((one) => one.alpha?.value != null).map(line).join("\n");
       draw();
-    } catch { /* the outbox tells that there is no connection */ }
+    } catch { /* the outbox shows that there is no connection */ }
   });
 }

@@ -135,7 +135,7 @@ def _models(models: Sequence[ModelCalls], seconds: Mapping[str, tuple[float, flo
 
 
 def _server(identity: str) -> str:
-    """Return where a model is asked, of an identity that says so; "" otherwise.
+    """Return the server of a model, if the model's identity has it; "" otherwise.
 
     >>> _server('{"host": "localhost", "port": "8000", "path": "/v1"}')
     'localhost:8000/v1'

@@ -1,4 +1,4 @@
-"""The page of the causes of wrong answers: their shares, what fixes would gain, and a list."""
+"""The page of the causes of wrong answers: their shares, the gains of fixes, and a list."""
 
 from __future__ import annotations
 

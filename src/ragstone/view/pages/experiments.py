@@ -55,7 +55,7 @@ def _searched(one: ListedExperiment) -> str:
 
 
 def progress_of(view: StoreView, one: ListedExperiment) -> Document | None:
-    """Return how far a run under way is, by what it writes; None if there is none.
+    """Return the progress of a run under way, from its files; None if there is none.
 
     A run writes a document if another ranking or trial is complete. `planned` is None if the
     number of trials is not known.

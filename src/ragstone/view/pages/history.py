@@ -1,4 +1,4 @@
-"""The page of an experiment's finished runs: a metric run by run, and what changed between them."""
+"""The page of an experiment's finished runs: a metric run by run, and the changes between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of judges: what they say of each trial, their failures, and how far they agree."""
+"""The page of judges: their verdicts on each trial, their failures and their agreement."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ _ROWS: Final = 24
 
 
 def _known(results: Results) -> ViewTable:
-    """Return what each judge shares with systems, and what its probes found."""
+    """Return each judge's shared parts with systems, and the findings of its probes."""
     rows = [
         {
             "judge": f"{one.judge}{MARK}" if one.note else one.judge,

@@ -40,7 +40,7 @@ _FILTERED: Final = ("retriever", "generator")
 
 @dataclass(frozen=True, slots=True)
 class BoardChoice:
-    """What a leaderboard is of: ranks compare answers to the same queries under one setting."""
+    """The scope of a leaderboard: ranks compare answers to the same queries under one setting."""
 
     data: str
     setting: str
@@ -99,7 +99,7 @@ def _settings(every: Sequence[ListedExperiment]) -> list[str]:
 
 
 def _usual_setting(settings: Sequence[str]) -> str:
-    """Return the setting that is nearest to an application: what the system retrieves."""
+    """Return the setting nearest to an application: the passages that the system retrieves."""
     own = (one for one in settings if one.startswith("retrieved"))
     return next(own, settings[-1] if settings else "")
 

@@ -1,4 +1,4 @@
-"""The page of one query: how a system came to its answer, and what if it were asked otherwise."""
+"""The page of one query: how a system came to its answer, and its answer to a changed query."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _place(results: Results, query_id: str, query: PageQuery) -> Document:
 
 
 def _ask(ask: Ask, view: StoreView, values: Mapping[str, str]) -> ActionAnswer:
-    """Ask a query again with what was changed; what was entered stays if that is not possible."""
+    """Ask a query again with the changes; the entered values stay if that is not possible."""
     query_id = values.get("query_id", "")
     names = ("experiment", "system", "setting", "from")
     place = {name: values[name] for name in names if values.get(name)}
