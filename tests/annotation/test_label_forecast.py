@@ -69,7 +69,7 @@ def test_few_labels_and_items_without_suggestions(tmp_path: Path) -> None:
 
 
 def test_statements_and_questions_without_labels_have_no_forecast(tmp_path: Path) -> None:
-    """A list of statements is no number; the importance of a labelled statement is one."""
+    """The importance of a labelled statement has a forecast, the list of statements has none."""
     items = [{"item_id": "q0", "query": "When?", "answers": [{"system": "a", "answer": "At six."}]}]
     with made_site(tmp_path / "p", items, task="nuggets") as (site, give):
         give("ann", "q0", [{"id": "n1", "text": "At six."}], "nugget")

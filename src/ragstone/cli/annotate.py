@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _WIDEST: Final = 100
 """Characters of a line of the terminal: longer ones are hard to read."""
-_SWITCH_SECONDS: Final = 0.0005
-"""A tenth of Python's own value: on a busy machine a click of 200 people took half as long."""
 
 
 @click.group("annotate", cls=DefaultGroup, default="serve")
@@ -140,8 +138,6 @@ def serve_command(
 
         from ragstone.annotation.app import make_app
 
-        # Threads of the database and the event loop take turns: a click waits for many of them.
-        sys.setswitchinterval(_SWITCH_SECONDS)
         app = make_app(site, [] if is_open else [host], names)
         with agent.ready(project) as site.agent:
             serve(
