@@ -97,7 +97,7 @@ class SecretCounts(NamedTuple):
         return found if self.of_nuggets else {name: found[name] for name in ("queries", "of")}
 
     def lines(self) -> list[str]:
-        """Return what a plan prints about the secret queries and nuggets.
+        """Return a plan's lines about the secret queries and nuggets.
 
         >>> SecretCounts(12, 60).lines()
         ['12 of 60 queries are secret: they are asked and scored, and outputs leave them out']

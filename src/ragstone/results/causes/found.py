@@ -58,7 +58,7 @@ class CauseShare:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is wrong with a right answer."""
+    """A defect of a right answer."""
 
     query_id: str
     system: str
