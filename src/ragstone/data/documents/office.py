@@ -90,7 +90,7 @@ def _single_slides(content: bytes) -> Iterator[bytes]:
     try:
         parts = _texts(zipfile.ZipFile(io.BytesIO(content)))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        parts = {}  # The parser names what is wrong.
+        parts = {}  # The parser names the error.
     listed = _SLIDES.search(parts.get(_PRESENTATION, b""))
     if listed is None:
         yield content

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _HYPHENS: Final = dict.fromkeys(map(ord, "\ufffe\x02"))
-"""What pdfium writes for a hyphen at the end of a line: the word goes on."""
+"""pdfium's characters for a hyphen at the end of a line: the word goes on."""
 _RIGHT_TO_LEFT: Final = 0.2
 """Share of letters from which liteparse's order is wrong (.59 of the words of an Arabic text)."""
 _FIRST_RIGHT_TO_LEFT: Final = "\u0590"
@@ -47,7 +47,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Source:
-    """What pdfium reads of a file."""
+    """The content of a file as pdfium reads it."""
 
     texts: Sequence[str]
     outline: dict[int, list[_Entry]]

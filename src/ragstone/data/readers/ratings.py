@@ -42,7 +42,7 @@ _NAMED: Final = ("rater", "property")
 
 @dataclass(frozen=True, slots=True)
 class RatedItem:
-    """What is rated: a query, an answer to it, a pair of answers, a passage, or a part of one."""
+    """The rated item: a query, an answer to it, a pair of answers, a passage, or a part of one."""
 
     query_id: str
     system: str = ""
@@ -64,7 +64,7 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True)
 class HumanRating:
-    """What one person said about one item."""
+    """The rating of one item by one person."""
 
     item: RatedItem
     property: str
