@@ -115,7 +115,7 @@ class Recorder:
         self._record = replace(self._record, analysis=_dated(self._record, last))
 
     def of_round(self, facts: Mapping[str, Any]) -> None:
-        """Note what an adaptive run has decided so far; it is under way until it `ended`."""
+        """Note the decisions of an adaptive run so far; it is under way until it `ended`."""
         self._record = replace(self._record, adaptive=facts)
 
     def begin_computing(self, step: Step) -> None:

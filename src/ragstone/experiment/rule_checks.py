@@ -111,7 +111,7 @@ def check_analysis(
 def _check_measured(
     headline: str, ranking: Sequence[str], systems: Sequence[System], named: Sequence[str]
 ) -> None:
-    """Check that the systems of the comparisons make what the headline metric measures."""
+    """Check that the systems of the comparisons make the headline metric's input."""
     for system in systems:
         retrieves = system.retriever or system.may_retrieve
         makes = retrieves if headline in ranking else system.generator

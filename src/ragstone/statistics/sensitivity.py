@@ -34,7 +34,7 @@ class Spread:
     range_interval: Interval | None
     """From the simultaneous intervals of all differences of two levels: never too narrow."""
     deviation: float
-    """Standard deviation over levels, less what the sampling of queries adds to it."""
+    """Standard deviation over levels, less the part that the sampling of queries adds."""
     deviation_interval: Interval | None
 
 
