@@ -1,4 +1,4 @@
-"""What a perfect step would gain: the score if one step, or several together, made no mistake.
+"""The gain of a perfect step: the score if one step, or several together, made no mistake.
 
 Each query has labels of counterfactual trials. A perfect step turns the label of a query into the
 one of the trial in which that step is replaced:
@@ -72,7 +72,7 @@ class QueryLabels:
 
 @dataclass(frozen=True, slots=True)
 class StepGain:
-    """What a perfect step would gain."""
+    """The gain of a perfect step."""
 
     step: Step
     after: tuple[float, ...]

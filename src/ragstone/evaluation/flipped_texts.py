@@ -22,7 +22,7 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 
 @dataclass(frozen=True, slots=True)
 class FlippedQuery:
-    """A query on which some system is better than another, and what each system did with it."""
+    """A query on which some system is better than another, and each system's output for it."""
 
     query: Query
     """Its text is empty if it is not known."""

@@ -1,4 +1,4 @@
-"""The reply of your own system: its answer, and what it reports with it.
+"""The reply of your own system: its answer, and the report with it.
 
 `answer` is required, null for a failure with its `reason`. The module
 `ragstone.data.readers.reported` describes the other fields; unknown ones are ignored.

@@ -30,7 +30,7 @@ class Item:
     problem: str = ""
     """Why there is no answer."""
     reported: tuple[tuple[str, tuple[int, ...]], ...] | None = None
-    """The answer's sentences and what each cites, if the system reports them."""
+    """The answer's sentences and the citations of each, if the system reports them."""
 
     @property
     def sentences(self) -> Sequence[tuple[str, tuple[int, ...]]]:

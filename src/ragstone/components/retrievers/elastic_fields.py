@@ -1,4 +1,4 @@
-"""Whether an index of yours can be searched as asked: each error names what the index has."""
+"""Whether an index of yours can be searched as asked: each error describes the index."""
 
 from __future__ import annotations
 
