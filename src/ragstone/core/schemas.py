@@ -247,7 +247,7 @@ def table_to_rankings(table: Table) -> dict[str, Ranking]:
 
 
 def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
-    """Return the PREDICTIONS table of some predictions, with what systems reported besides."""
+    """Return the PREDICTIONS table of some predictions, with the systems' further reports."""
     table = _records_to_table(PREDICTIONS, predictions)
     if any(one.contexts is not None or one.confidence is not None for one in predictions):
         contexts = [_pairs_to_json(one.contexts) for one in predictions]

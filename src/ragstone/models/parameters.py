@@ -20,7 +20,7 @@ _PACKED: Final = {"I8", "U8", "I16", "I32", "U32", "I64"}
 def parameter_count(path: Path) -> int | None:
     """Return the sum of the sizes of all tensors of a GGUF file or of a folder of safetensors.
 
-    None if the files do not tell: another format, a damaged file, or packed quantised tensors.
+    None if it cannot be computed: another format, a damaged file, or packed quantised tensors.
     """
     files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
     counts = []

@@ -218,7 +218,7 @@ class FakeFaults:
         return self._by_name[found[0] if found else ""]
 
     def reply(self, messages: Messages) -> str:
-        """Return what the fake model says to a prompt."""
+        """Return the fake model's reply to a prompt."""
         text = messages[-1]["content"]
         planted = self._asked(text)
         if "Reply Yes or No" in text:
