@@ -109,7 +109,7 @@ def _runs(
 def finish(log: Path, experiment: str, runs: Collection[str] | None = None) -> None:
     """Note that the runs are finished, and that others of the experiment were given up.
 
-    None stands for all that are under way.
+    None selects all runs that are under way.
     """
     with _reading(log) as connection:
         if connection.execute(_UNDER_WAY, (experiment,)).fetchone() is None:

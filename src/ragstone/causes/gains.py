@@ -55,7 +55,7 @@ class QueryLabels:
     """The labels of one query under the trials; 1 is right, 0 is wrong, None was not measured."""
 
     label: float
-    """Under the setting itself."""
+    """The label under the setting itself."""
     lost: Step | None = None
     """The step at which gold was lost; None if the generator was shown it."""
     has_gold: bool = True
@@ -63,9 +63,9 @@ class QueryLabels:
     failed: bool = False
     """Whether there is no answer; no perfect step changes that."""
     with_gold: float | None = None
-    """With the gold passages alone."""
+    """The label with the gold passages alone."""
     gold_first: float | None = None
-    """With the gold passages before those retrieved."""
+    """The label with the gold passages before those retrieved."""
     wrong_refusal: bool = False
     """Whether the cause is a false or a missed refusal."""
 
@@ -78,7 +78,7 @@ class StepGain:
     after: tuple[float, ...]
     """The label of each query if the step were perfect."""
     is_bound: bool
-    """Whether a label is not measured and the most that it can be."""
+    """Whether a label is not measured, so that its maximum counts."""
     shapley: float
     """The part of the gain of all steps together that belongs to this one."""
     unmeasured: int

@@ -76,7 +76,7 @@ SUMMARIES: Final = _schema(
 BOARD_CELLS: Final = _schema(
     "metric setting mean:float low:float high:float n:int failed:int group:int best:int data"
 )
-"""The axes of the table stand before these columns; `best` is 1 or 0."""
+"""The axes of the table are before these columns; `best` is 1 or 0."""
 PAIRS: Final = _schema(
     "metric a b difference:float low:float high:float p:float adjusted_p:float n:int verdict"
 )
@@ -163,7 +163,7 @@ def queries_to_table(queries: Sequence[Query]) -> Table:
 
 
 class Withheld:
-    """Stands for a field that a component does not declare; every use of it raises."""
+    """A placeholder for a field that a component does not declare; every use of it raises."""
 
     def __init__(self, field: str) -> None:
         self._field = field

@@ -38,7 +38,7 @@ class QrelsMark:
     failed: int
     """Pairs without a grade, which are not in the file."""
     sha256: str
-    """Of the qrels."""
+    """The digest of the qrels."""
     made_by: str = "model"
 
     def document(self) -> dict[str, object]:

@@ -37,7 +37,7 @@ class QueryChange:
     a: str
     b: str
     outcome: Outcome
-    """Of the second system."""
+    """The outcome of the second system."""
     cause: ChangeCause
     evidence: str
 

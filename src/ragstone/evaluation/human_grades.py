@@ -31,7 +31,7 @@ class Labelled:
 
     item: Item
     value: float
-    """From 0 to 1, over all raters."""
+    """The grade from 0 to 1, over all raters."""
     label: str = ""
     """The verdict in a judge's words, if people chose among a few words."""
     raters: tuple[float, ...] = ()

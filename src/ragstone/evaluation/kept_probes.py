@@ -28,9 +28,9 @@ class JudgeIdentity:
 
     component: str
     model: str
-    """Of the models and their sampling."""
+    """The digest of the models and their sampling."""
     prompt: str
-    """Of all templates."""
+    """The digest of all templates."""
     parameters: str
 
     @classmethod

@@ -237,7 +237,7 @@ class Experiment:
                 again; if not, steps with failed items count as finished. Without effect if `calls`
                 is given, which has its own `keep_failed`.
             reuse: whether your own systems keep the answers of their last finished run.
-            fresh: names of systems that are asked again; None stands for all.
+            fresh: names of systems that are asked again; None for all.
             trust_code: whether to reuse steps that other code made; every output marks the results
                 that rest on them.
 

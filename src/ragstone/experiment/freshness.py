@@ -28,7 +28,7 @@ class Freshness:
 
     Args:
         reuse: whether your own systems keep the answers of their last finished run.
-        fresh: names of systems that are asked again; None stands for all.
+        fresh: names of systems that are asked again; None for all.
     """
 
     reuse: bool = False

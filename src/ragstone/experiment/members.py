@@ -61,7 +61,7 @@ def split_member(path: Path) -> tuple[Path, str]:
 def read_members(path: Path, overrides: Sequence[str] = ()) -> tuple[list[MemberFile], Path]:
     """Return the experiments of a YAML file after `key=value` overrides, and its folder.
 
-    The name of a shipped example, such as `demo`, stands for its file.
+    The name of a shipped example, such as `demo`, selects its file.
 
     Raises:
         ConfigError: the message has the file, the key, the value and the nearest legal one.

@@ -129,7 +129,7 @@ class Startable(Protocol):
         """Ids of the answered queries that the run is of; None for all."""
 
     def open_calls(self, *, retry_failed: bool) -> Calls:
-        """Return the maker of the calls."""
+        """Return the `Calls` of a run."""
 
     def begin(
         self,

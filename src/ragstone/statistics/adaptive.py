@@ -112,7 +112,7 @@ class Contest:
     name: str
     systems: tuple[str, ...]
     queries: tuple[str, ...]
-    """In the order in which they are drawn."""
+    """The queries in the order of the draw."""
     clusters: Mapping[str, Hashable] = field(default_factory=dict)
     rounds: list[int] = field(default_factory=list)
     """The number of queries after each round."""

@@ -58,7 +58,7 @@ class EffectShare:
     variance: float
     variance_share: float
     interval: Interval | None
-    """Of the share; None with a single cluster of queries, or for a component by REML."""
+    """Interval of the share; None with a single cluster of queries, or for a component by REML."""
     random: bool = False
     """Whether it varies by query or repeat."""
 

@@ -51,7 +51,7 @@ class HopRow:
     """One hop of a system."""
 
     hop: int
-    """From 1."""
+    """The number of the hop, from 1."""
     queries: int
     """Queries with this hop."""
     recall: Summary

@@ -13,7 +13,7 @@ from ragstone.text.cited_sentences import cited_sentences
 from ragstone.types import Context, ContextPassage, Prediction, Query, Score, Status, Task
 
 VERDICTS_MISSING: Final = "verdicts are missing"
-"""In the reason of a verdict that rests on the replies of some of its models or repeats."""
+"""Part of the reason of a verdict by the replies of only some of its models or repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Verdict:
 
     item_id: str
     value: float | None = None
-    """From 0 to 1."""
+    """A number from 0 to 1."""
     label: str = ""
     """The verdict in words, if the judge chooses among a few."""
     parts: Mapping[str, float] = field(default_factory=dict)

@@ -188,7 +188,7 @@ def _has_words(pieces: Sequence[Piece], text: str) -> bool:
 def _titled(pieces: Sequence[Piece], entries: Sequence[_Entry]) -> list[Piece]:
     """Return the pieces of a page with the headings of the outline, and no others.
 
-    A heading that is not found on its page stands where the page or the last heading begins.
+    A heading that is not found on its page is placed first, or after the heading before it.
     """
     made = [replace(piece, level=0) for piece in pieces]
     place = 0

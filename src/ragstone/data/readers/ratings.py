@@ -57,7 +57,7 @@ class Inclusion:
     """How an answer came to be labelled."""
 
     probability: float
-    """Of the draw, given the answers that were labelled before."""
+    """The probability of the draw, given the answers that were labelled before."""
     round: int = 1
     """The number of the draw, from 1."""
 

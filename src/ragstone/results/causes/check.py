@@ -59,12 +59,12 @@ class CauseCheck:
     unknown: int
     """Labelled answers that the experiment does not have."""
     stage: Agreement
-    """By group of causes: retrieval, reading, refusal, failure."""
+    """Agreement by group of causes: retrieval, reading, refusal, failure."""
     cause: Agreement
     people: Coefficient | None
     """Krippendorff's alpha of the people among themselves; None with one rater."""
     causes: tuple[CauseAgreement, ...]
-    """By the cause that people named, in the order of the pipeline."""
+    """Agreement by the cause that people named, in the order of the pipeline."""
     confusion: Confusion
     """Rows are people's causes, columns the causes that were found."""
 

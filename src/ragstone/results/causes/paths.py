@@ -102,7 +102,7 @@ class GoldPaths:
         )
 
     def _shown(self, query: Query, passage_id: str) -> dict[str, bool]:
-        """Return `built`, `shown` and `kept`: whether the contexts have a passage, with its answer."""
+        """Return whether a passage is in the context as built, as shown, and with its answer."""
         contexts = (self.trial.built.get(query.query_id), self.trial.contexts.get(query.query_id))
         before, after = (self._text_in(passage_id, context) for context in contexts)
         kept = before is None or after is None or before == after

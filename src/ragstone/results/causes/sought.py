@@ -32,7 +32,7 @@ class Unsought:
 
     causes: tuple[CauseName, ...]
     add: str
-    """In the words of an experiment file: `settings: gold`."""
+    """The addition in the words of an experiment file: `settings: gold`."""
 
     def __str__(self) -> str:
         """Return the causes and the addition as text."""
