@@ -54,7 +54,7 @@ PARSE_BYTES: Final = 2 * 2**30
 # Model calls: number and time
 
 MAX_CONCURRENT_CALLS: Final = 64
-"""Calls at once to one endpoint; more rarely gain throughput, and each holds a connection."""
+"""Calls at once to one endpoint; more rarely gain throughput, and each uses a connection."""
 INITIAL_CONCURRENT_CALLS: Final = 8
 """Calls at once before the server's latency is known; few enough for a small server."""
 MAX_ATTEMPTS: Final = 6
@@ -153,7 +153,7 @@ TABLE_BATCH_ROWS: Final = 20_000
 TABLE_BATCH_CHARACTERS: Final = 2**26
 """Text held as Python objects before it becomes Arrow; a row may be a whole book."""
 TABLE_PIECE_BYTES: Final = 2**28
-"""A piece of an Arrow table; one column holds 2 GB of text, and joining copies a piece."""
+"""A piece of an Arrow table; a column has at most 2 GB of text, and joining copies a piece."""
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
@@ -163,7 +163,7 @@ ENCODER_BATCH_TOKENS: Final = 4096  # Tokens, padding included, in one pass of B
 ENCODED_TEXTS: Final = 64
 """Texts whose token vectors are in memory: 134 MB for 512 tokens of 1,024 numbers."""
 KNN_SCORES: Final = 2**22
-"""Scores per matrix product of an exact search: 16 MB, which a processor's cache may hold."""
+"""Scores per matrix product of an exact search: 16 MB, which may fit into a processor's cache."""
 MAXSIM_SCORES: Final = 64_000_000
 """Scores of queries and passages in memory during late interaction: 256 MB."""
 MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000

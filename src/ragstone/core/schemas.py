@@ -194,7 +194,7 @@ WITHHELD: Final[Mapping[str, Any]] = {
 
 
 def table_to_queries(table: Table) -> list[Query]:
-    """Return the queries of a QUERIES table; a column that it lacks is withheld."""
+    """Return the queries of a QUERIES table; an absent column is withheld."""
     return [
         Query(
             query_id=row["query_id"],

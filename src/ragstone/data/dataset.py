@@ -32,7 +32,7 @@ _NO_DATA: Final = (".", "README", "card.md", "croissant.json")
 
 @dataclass(frozen=True)
 class DataSource:
-    """The origin of a data set, as far as its reader knows it."""
+    """The origin of a data set, as far as it is known."""
 
     reader: str = ""
     """The reader's name; "" for a data set made in Python."""

@@ -159,7 +159,7 @@ def flips_table(flips: ShownFlips, metric: str) -> TextTable:
 
 
 def _query(query_id: str, answered: Mapping[str, Answered]) -> Query:
-    """Return the query as the first system that knows it has it."""
+    """Return the query of the first system that has it."""
     known = (one.queries[query_id] for one in answered.values() if query_id in one.queries)
     return next(known, Query(query_id, ""))
 

@@ -1,6 +1,6 @@
 """The experiment file: reading, overriding and checking its keys.
 
-This module knows the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
+This module is the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
 when components are made of them.
 """
 

@@ -1,4 +1,4 @@
-"""Notes of components on the data before a run: texts that they cannot read or lack."""
+"""Notes of components on the data before a run: texts that are unreadable or absent."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _wrong(key: str, problem: str) -> ConfigError:
 def _check_correctness(
     file: ExperimentFile, metrics: Sequence[RankingMetric | AnswerMetric], judges: Sequence[Judge]
 ) -> None:
-    """Raise `ConfigError` if the rule for correct answers names no metric or lacks a threshold.
+    """Raise `ConfigError` if the rule for correct answers names no metric or has no threshold.
 
     Args:
         file: the experiment file, whose key `correct` is the rule.

@@ -22,7 +22,7 @@ FIELDS: Final = ("answer", "passage_ids", "passages", "contexts", "steps", "usag
 
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-"""Half a character, as a text cut by another program may have; no file can hold it."""
+"""Half a character, as a text cut by another program may have; no file can contain it."""
 
 
 def read_answer(value: object, name: str) -> Reply:

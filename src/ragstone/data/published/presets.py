@@ -65,7 +65,7 @@ class TableForm:
     max_context: int = 0
     """Maximum characters of a context, 0 for any; a query with a longer one is left out."""
     fills: str = ""
-    """Field for which a joined table is read only if a query lacks it, such as text."""
+    """Field for which a joined table is read only if a query has none, such as text."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Preset:
     qrels: TableForm | None = None
     corpus: TableForm | None = None
     join: tuple[TableForm, ...] = ()
-    """Tables that add fields to the queries; a query that one of them lacks is left out."""
+    """Tables that add fields to the queries; a query that one of them does not have is left out."""
     reader: Mapping[str, Any] = field(default_factory=dict)
     """An existing reader, with parameters, for the file of `queries`; `columns` is then unused."""
     family: str = ""

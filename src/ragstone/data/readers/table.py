@@ -39,7 +39,7 @@ _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},
     "context": ("context", "reference_contexts", "gold_contexts"),
 }
-"""Role -> usual names of its column; a data set's `context` holds the gold passages."""
+"""Role -> usual names of its column; a data set's `context` contains the gold passages."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class PlotRequest:
     """Notes on the charts, in sentences."""
 
     def missing(self, what: str, way_out: str) -> ConfigError:
-        """Return the error for results that lack something."""
+        """Return the error for missing results."""
         return ConfigError(f"plot {self.plot}: {what}; {way_out}", key="plot", value=self.plot)
 
     def experiments(self) -> Iterator[tuple[str, StoredResults]]:
