@@ -16,8 +16,8 @@ Label: TypeAlias = str | int | float | bool | tuple[str, ...]
 Role: TypeAlias = Literal["user", "agent"]
 Origin: TypeAlias = Literal["gold", "noise", "retrieved", "injected", "foreign"]
 Status: TypeAlias = Literal["scored", "not_applicable", "failed", "unscored"]
-"""Of a score: `failed` if the system gave nothing to score, `unscored` if the metric or the judge
-failed on what the system gave, `not_applicable` if the metric is not defined for the query."""
+"""Status of a score: `failed` if the system gave nothing to score, `unscored` if the metric or the
+judge failed on the system's output, `not_applicable` if the metric is undefined for the query."""
 FailureKind: TypeAlias = Literal["failed", "filtered", "tool_calls", "unreadable"]
 AnswerStatus: TypeAlias = Literal["answered", "empty", "cut"] | FailureKind
 ANSWER_STATUSES: Final = (

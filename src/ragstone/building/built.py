@@ -39,7 +39,7 @@ class Built:
     dataset: Dataset
     funnel: Funnel
     recipe: Mapping[str, Any]
-    """The command, its parameters, the models and the sources: what somebody needs to repeat it."""
+    """The command, its parameters, the models and the sources: enough to repeat the build."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Statistics of the result: composition, positives per query, balance, warnings."""
     files: Mapping[str, bytes] = field(default_factory=dict)

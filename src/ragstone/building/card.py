@@ -35,7 +35,7 @@ class Publication:
     Args:
         dataset: the data set.
         folder: the folder to write into; None for the data set's own.
-        statements: what the user says; what was said before is kept.
+        statements: the user's statements; earlier ones are kept.
         ratings: files of people's ratings.
     """
 

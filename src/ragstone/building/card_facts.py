@@ -1,7 +1,7 @@
-"""What a data card says about a data set: files, splits, composition, origin, agreement, licence.
+"""The facts of a data set's card: files, splits, composition, origin, agreement, licence.
 
-Every statement comes from the data set, from the files beside it, or from the user. What none of
-them has is listed as unknown.
+Every statement comes from the data set, from the files beside it, or from the user. Facts
+that none of them has are listed as unknown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LICENCE_FILES: Final = ("LICENSE", "LICENCE")
 
 @dataclass(frozen=True)
 class Statements:
-    """What only people know about a data set; "" for what is not known."""
+    """Facts about a data set that only people know; "" for unknown ones."""
 
     title: str = ""
     description: str = ""
@@ -45,7 +45,7 @@ class Statements:
     citation: str = ""
 
     def over(self, other: Statements) -> Statements:
-        """Return these statements, with those of another one for what is not known.
+        """Return these statements, with those of another one for unknown facts.
 
         >>> Statements(licence="MIT").over(Statements(licence="x", creator="us")).creator
         'us'
@@ -74,13 +74,13 @@ class CardFacts:
 
     @property
     def sources(self) -> list[Mapping[str, str]]:
-        """The sets that the data set was built from, with what is known of their licences."""
+        """The sets that the data set was built from, with their licences, as far as known."""
         recipe = self.built.get("recipe") or {}
         return [one for one in recipe.get("sets") or () if isinstance(one, Mapping)]
 
     @property
     def unknown(self) -> list[str]:
-        """What Croissant requires and nothing states."""
+        """The facts that Croissant requires and nothing states."""
         names = {"licence": "licence", "creator": "creator", "url": "URL", "date": "date published"}
         given = asdict(self.statements)
         return [shown for name, shown in names.items() if not given[name]]
@@ -110,8 +110,8 @@ def card_facts(
     Args:
         dataset: the data set.
         folder: the folder with its files in Ragstone's own layout.
-        origin: the folder or file that it was read from, with what tells how it was made.
-        statements: what the user says.
+        origin: the folder or file that it was read from, with the records of its making.
+        statements: the user's statements.
         ratings: files of people's ratings; `labels.jsonl` beside the data set is read too.
 
     Raises:

@@ -2,7 +2,7 @@
 
 A model that answers rightly without context knew the answer or guessed it. A query whose answer is
 newer than the model's knowledge cannot have been known: of such queries, the share of right answers
-without context is what guessing gives.
+without context is the success rate of guessing.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Sides:
 
 @dataclass(frozen=True)
 class Contamination:
-    """What is known about a data set and some models.
+    """Evidence that some models know a data set.
 
     Args:
         dataset: the data set.
         known: model -> its right answers without context.
-        overlaps: what each query has in common with a corpus; None without a corpus.
+        overlaps: the overlap of each query with a corpus; None without a corpus.
         words: words of that corpus.
         dates: the dates of the queries; None if none are needed.
         days: model -> its knowledge cut-off, and "" -> the date of `--after`.
@@ -144,7 +144,7 @@ class Contamination:
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield what is known about each query, as plain data."""
+        """Yield the evidence about each query, as plain data."""
         overlaps = {one.query_id: one for one in self.overlaps or ()}
         after = {
             model: self.dates.after(day) if self.dates else {} for model, day in self.days.items()

@@ -1,4 +1,4 @@
-"""What conversations begin with: passages of a corpus, or the queries of a data set."""
+"""The seeds of conversations: passages of a corpus, or the queries of a data set."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """MLCommons Croissant: a description of a data set that machines read (JSON-LD).
 
 The format is version 1.0: https://docs.mlcommons.org/croissant/docs/croissant-spec.html. Croissant
-requires a licence, a creator, a URL and a date; what nobody states is left out, except the licence,
-which is "unknown".
+requires a licence, a creator, a URL and a date; facts that nobody states are left out, except the
+licence, which is "unknown".
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def croissant(facts: CardFacts) -> dict[str, Any]:
 
 
 def earlier_statements(folder: Path) -> Statements:
-    """Return what the user said when the description in a folder was written.
+    """Return the user's statements from the description in a folder.
 
     Raises:
         DatasetError: the file is not JSON.

@@ -61,7 +61,7 @@ class TurnDraft(Draft):
     persona: str = ""
     goal: str = ""
     move: str = ""
-    """What a simulated user does with the turn, in words."""
+    """The move of a simulated user in the turn, in words."""
 
     @property
     def values(self) -> dict[str, str]:
@@ -82,7 +82,7 @@ class SyntheticTurn:
     rewrite: str = ""
     """The search text, if a model formed it from the history."""
     declined: bool = False
-    """Whether the agent says that it cannot answer."""
+    """Whether the agent declines to answer."""
     shown: tuple[Passage, ...] = ()
     """The passages that the agent answered from."""
     supporting: dict[str, bool | None] = field(default_factory=dict)

@@ -138,7 +138,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """What is asked, in the self-contained form if there is one."""
+        """The question, in the self-contained form if there is one."""
         return self.rewrite or self.question
 
     def query(self) -> Query:

@@ -1,10 +1,10 @@
-"""The steps in which a benchmark is made: what enters and leaves each, and why the rest does not.
+"""The steps in which a benchmark is made: items that enter and leave each, and reasons for losses.
 
     funnel = Funnel()
     mapped = funnel.keep("map", queries, lambda query: "" if query in titles else "no article")
 
 Every rejected item has its step and its reason. Steps that call models work in batches
-(`until_limit`): what was finished before a budget was spent is a valid benchmark.
+(`until_limit`): the items finished before a budget was spent are a valid benchmark.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Identified(Protocol):
 
     @property
     def text(self) -> str:
-        """What a reader sees of the item, such as the text of a query."""
+        """The item's text for readers, such as the text of a query."""
         ...
 
 

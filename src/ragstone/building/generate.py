@@ -211,7 +211,7 @@ def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class Checks:
-    """What a written query must pass; each check sets the drafts' reasons.
+    """The checks of a written query; each check sets the drafts' reasons.
 
     Args:
         labeller: gives each query its label, and rejects unanswerable ones; if None, each query

@@ -81,7 +81,7 @@ class Labeller(ModelJudge):
 
     @cached_property
     def shown_examples(self) -> tuple[ChatMessage, ...]:
-        """The turns of the examples: what the model is asked, and the reply."""
+        """The turns of the examples: the question to the model, and the reply."""
         found: list[ChatMessage] = []
         for example in self.examples:
             item = Item(Query("", example.query), "", example.passages)

@@ -1,4 +1,4 @@
-"""Conversations of simulated users with a live system, and what they measure.
+"""Conversations of simulated users with a live system, and their measures.
 
     talks = LiveBuilder(system, writer, judge, personas, LivePlan(count=20)).build()
 

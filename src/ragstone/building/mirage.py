@@ -48,7 +48,7 @@ class Recipe:
         chunks: chunks per query: relevant ones and noise.
         search: finds the chunks by the article's `title`, or by the `text` of the query.
         hard_noise: whether noise is the best chunks by the query's text that do not support the
-            answer, in place of what remains of the chunks by title.
+            answer, in place of the rest of the chunks by title.
         keep_known: whether a query that is answered without context stays, with the label `known`.
         per_source: maximum queries of each set, drawn at random; None keeps all.
         title_label: label of the queries that names their article; "" for the first of

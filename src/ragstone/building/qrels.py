@@ -49,7 +49,7 @@ def pairs_to_grade(
     Without a run, the pairs are those of the data set's qrels.
 
     Raises:
-        DatasetError: there is no pair, or a run names a passage that the corpus lacks.
+        DatasetError: there is no pair, or a run names a passage that is not in the corpus.
     """
     ids = [query.query_id for query in dataset.queries]
     pools = [

@@ -53,10 +53,10 @@ def _take_false_premise(draft: Draft, reply: str, prompt: str) -> None:
 
 
 def write_underspecified(drafts: Sequence[Draft], writer: QueryWriter) -> None:
-    """Write a simple question, then the same one without what makes it clear.
+    """Write a simple question, then the same one without the words that make it clear.
 
-    There is no gold answer: the right reply asks what is meant. The label `specified_as` has the
-    simple question, `specified_answer` its answer.
+    There is no gold answer: the right reply asks for clarification. The label `specified_as` has
+    the simple question, `specified_answer` its answer.
     """
     writer.step("single", drafts, take_pair, lambda _: "fact_single")
     writer.step("underspecified", drafts, _take_underspecified)

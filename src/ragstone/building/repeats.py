@@ -1,4 +1,4 @@
-"""Queries that ask what an earlier query asks, word for word or nearly so."""
+"""Queries that repeat an earlier query, word for word or nearly so."""
 
 from __future__ import annotations
 

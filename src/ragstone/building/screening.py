@@ -53,7 +53,7 @@ class Screen:
     def reject_leaks(self, drafts: Sequence[Draft]) -> None:
         """Reject unanswerable questions of which a pooled passage has all content words.
 
-        The source is not one of them: it is about the same subject and lacks the detail.
+        The source is not one of them: it is about the same subject, without the detail.
         """
         without = [draft for draft in drafts if draft.asked_label == "unanswerable"]
         for draft, rankings in self._ranked(without):

@@ -21,7 +21,7 @@ class SharedItems:
 
 
 def overlap(a: Facts, b: Facts) -> dict[str, SharedItems]:
-    """Return what two data sets have in common.
+    """Return the overlap of two data sets.
 
     Queries are compared with their history. Similar ones have a Jaccard similarity of 0.8 or more
     in runs of four characters, as in `ragstone data check --against`. Passages are equal if their

@@ -30,7 +30,7 @@ _NOT_COMPARED: Final = frozenset({"conversation", "turn", "collection", _EDITED}
 
 @dataclass(frozen=True)
 class Facts:
-    """A data set, with what its properties are computed from."""
+    """A data set, with the inputs of its properties."""
 
     dataset: Dataset
     queries: Sequence[Query]
@@ -89,7 +89,7 @@ def _texts(value: Label) -> tuple[str, ...]:
 
 
 def properties(facts: Facts) -> dict[str, dict[str, Summary]]:
-    """Return the means per conversation and per query; what a data set does not have is left out.
+    """Return the means per conversation and per query; properties without data are left out.
 
     Intervals are over conversations, or else over documents or queries.
     """

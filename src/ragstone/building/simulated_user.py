@@ -28,7 +28,7 @@ MOVES: Final = {
     "unclear": "It is about the goal, but short and vague: it leaves out what it is about.",
     "change": "It asks in passing for something else about the same subject.",
 }
-"""Kind of a message -> what the person does with it."""
+"""Kind of a message -> instruction to the person's model."""
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -41,7 +41,7 @@ class Persona:
         description: who it is and how it writes, for the model that plays it.
         patience: largest number of turns; then the person gives up.
         typos: share of the words of four letters or more with two letters in the wrong order.
-        unclear: probability that a message after the first leaves out what it is about.
+        unclear: probability that a message after the first leaves out its subject.
         changes: probability that a message after the first asks for something else.
 
     Raises:
@@ -82,7 +82,7 @@ class Persona:
             )
 
     def move(self, turn: int, seed: str) -> str:
-        """Return what the person does with a turn, a key of `MOVES`; the first is for the goal."""
+        """Return the person's move in a turn, a key of `MOVES`; the first is for the goal."""
         drawn = random.Random(f"{seed} {turn} move").random()  # noqa: S311 - no secret
         if turn == 1 or drawn >= self.unclear + self.changes:
             return "goal"

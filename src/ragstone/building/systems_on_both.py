@@ -47,7 +47,7 @@ class SystemScores:
 
     name: str
     values: Mapping[MetricPlace, Mapping[str, Mapping[str, float]]]
-    """Place -> system -> query id -> value; what counts for a failure is in it."""
+    """Place -> system -> query id -> value; failed queries have the failure policy's value."""
     ranges: Mapping[MetricPlace, Interval | None]
     clusters: Mapping[str, Hashable]
 

@@ -1,6 +1,6 @@
 """A checked test set from documents: passages of all topics, queries of each type, answers, labels.
 
-The queries are those of `ragstone.building.generate`; this module adds what makes them a benchmark:
+The queries are those of `ragstone.building.generate`; this module makes them a benchmark:
 the judge is checked first, each answer must be supported, and passages that also contain it are
 found.
 """
@@ -148,7 +148,7 @@ def _rejected_by(stage: str, draft: Draft) -> str:
 
 
 def stage_and_reason(written: str) -> tuple[str, str]:
-    """Return the step that rejected a draft and the reason, which is what it counts by.
+    """Return the step that rejected a draft and the reason by which drafts are counted.
 
     >>> stage_and_reason("facts: the model refused")
     ('writing', 'the model refused (facts)')
@@ -218,8 +218,8 @@ class TestsetBuilder:
         """Return the test set.
 
         Raises:
-            ConfigError: no passage is usable, or the judge cannot tell supporting passages from
-                foreign ones.
+            ConfigError: no passage is usable, or the judge cannot separate supporting passages
+                from foreign ones.
         """
         topics, accuracy = self.topics, None
         language = self.writer.prompts.language
@@ -240,7 +240,7 @@ class TestsetBuilder:
         return TestsetBuild(made, self.corpus, accuracy, topics, language)
 
     def planned(self) -> dict[str, Any]:
-        """Return what a build does, without any call: passages, types, calls, power."""
+        """Return the plan of a build, without any call: passages, types, calls, power."""
         wanted, whole = self.plan.wanted, STRATEGIES[self.plan.strategy]
         writing = sum(
             n * (self.plan.turns if label == "multi_turn" else whole.part(label).steps)

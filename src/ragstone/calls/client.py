@@ -207,7 +207,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
     def ask_ahead(self, wanted: Mapping[Endpoint, Sequence[Request]]) -> None:
         """Make calls of several endpoints at once; they count when they are asked for.
 
-        What stops the calls of one endpoint is raised when they are asked for.
+        An error that stops the calls of one endpoint is raised when they are asked for.
         """
         if self.replay_only:
             return

@@ -24,7 +24,7 @@ from ragstone.core.environment import VARIABLE, with_variables
 from ragstone.errors import ConfigError, StoreError, did_you_mean
 
 ADDRESS: Final = ("scheme", "host", "port", "path", "query")
-"""Parts of an address, which the name `url` stands for."""
+"""Parts of an address; the name `url` selects them all."""
 KEY_FILE: Final = "identity.key"
 _DIGITS: Final = 24
 _PORTS: Final = {"http": "80", "https": "443"}

@@ -306,7 +306,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 
 
 def _from_reported(reported: Reported | None) -> dict[str, Any] | None:
-    """Return what a system under test reported, as plain data."""
+    """Return the report of a system under test, as plain data."""
     if reported is None:
         return None
     given = reported.contexts

@@ -32,7 +32,7 @@ _UNDER_WAY: Final = """
 SELECT run FROM runs WHERE experiment = ? AND state = 'under way' ORDER BY started DESC LIMIT 1"""
 
 Wish = Literal["again", "reuse", "keep"]
-"""What to do with a system: ask it again in each run, take the replies of its last finished run, or
+"""Treatment of a system: ask it again in each run, take the replies of its last finished run, or
 keep the replies that belong to every run unless it was asked again since."""
 
 
@@ -71,8 +71,8 @@ def begin(
     Args:
         log: the file of the call log.
         experiment: the name of the experiment.
-        wishes: the name and definition of each system -> what to do with it.
-        planned: whether to return only what a run would do.
+        wishes: the name and definition of each system -> its treatment.
+        planned: whether to return the runs without noting them.
     """
     with _reading(log) as connection:
         found = _runs(connection, experiment, wishes)
@@ -109,7 +109,7 @@ def _runs(
 def finish(log: Path, experiment: str, runs: Collection[str] | None = None) -> None:
     """Note that the runs are finished, and that others of the experiment were given up.
 
-    None stands for all that are under way.
+    None selects all runs that are under way.
     """
     with _reading(log) as connection:
         if connection.execute(_UNDER_WAY, (experiment,)).fetchone() is None:

@@ -1,9 +1,9 @@
 """Why the value of a query differs between two systems or two runs: the cause of a change.
 
-The rules are tried in the order of `CHANGES`, and the first that applies is the cause. What was
-shown to the generator comes before its prompt and the generator itself, because a change of the
+The rules are tried in the order of `CHANGES`, and the first that applies is the cause. The
+generator's context comes before its prompt and the generator itself, because a change of the
 context is seen for this query, and one of the prompt for all queries together. A gain is only
-explained by what can help (gold now shown, other passages gone), a loss by what can harm.
+explained by helpful changes (gold now shown, other passages gone), a loss by harmful ones.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CHANGES: Final[Mapping[ChangeCause, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class DecidedChange:
-    """The cause of one change, and what it was decided by."""
+    """The cause of one change, and the evidence for it."""
 
     cause: ChangeCause
     evidence: str
@@ -63,7 +63,7 @@ class DecidedChange:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is known of one query in one of the two systems or runs; None: not known."""
+    """The known facts of one query in one of the two systems or runs; None: not known."""
 
     query: str = ""
     """Its text; "" if it is not known."""
@@ -82,9 +82,9 @@ class Side:
     texts: tuple[str, ...] | None = None
     """Their texts."""
     prompt: str | None = None
-    """What identifies the prompt; "" for a system without one."""
+    """The identity of the prompt; "" for a system without one."""
     generator: str | None = None
-    """What identifies the generator, without its prompt."""
+    """The identity of the generator, without its prompt."""
 
 
 def cause_of_change(a: Side, b: Side, outcome: Outcome) -> DecidedChange:
@@ -131,7 +131,7 @@ def cause_of_ranking_change(a: Side, b: Side) -> DecidedChange:
 
 
 def _before_context(a: Side, b: Side) -> Iterator[DecidedChange]:
-    """Yield the causes that come before what was shown."""
+    """Yield the causes that come before the context."""
     if a.query and b.query and a.query != b.query:
         yield DecidedChange("label", "the text of the query differs")
     if a.gold_answers != b.gold_answers and None not in (a.gold_answers, b.gold_answers):

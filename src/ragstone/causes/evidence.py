@@ -1,4 +1,4 @@
-"""What trials and labels show about one wrong answer."""
+"""The evidence of trials and labels about one wrong answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GoldPath:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What trials and labels show about one wrong answer; None means that it was not measured."""
+    """The evidence of trials and labels about one wrong answer; None: not measured."""
 
     failure: str = ""
     """The class and the reason of a failure; "" if there is an answer."""
@@ -45,7 +45,7 @@ class Evidence:
     all_needed: bool = False
     """Whether the answer needs all of them and not one."""
     context_known: bool = True
-    """Whether it is known what the generator was shown."""
+    """Whether the context of the generator is known."""
     depth: int | None = None
     """Number of passages retrieved."""
     cut: int | None = None
@@ -57,6 +57,6 @@ class Evidence:
     right_without: bool | None = None
     right_with_neighbours: bool | None = None
     sufficient: bool | None = None
-    """Whether a judge found that the query can be answered from what was shown."""
+    """Whether a judge found that the query can be answered from the context."""
     covered: float | None = None
     """The share of the required facts in the answer."""

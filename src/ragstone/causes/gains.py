@@ -1,4 +1,4 @@
-"""What a perfect step would gain: the score if one step, or several together, made no mistake.
+"""The gain of a perfect step: the score if one step, or several together, made no mistake.
 
 Each query has labels of counterfactual trials. A perfect step turns the label of a query into the
 one of the trial in which that step is replaced:
@@ -55,7 +55,7 @@ class QueryLabels:
     """The labels of one query under the trials; 1 is right, 0 is wrong, None was not measured."""
 
     label: float
-    """Under the setting itself."""
+    """The label under the setting itself."""
     lost: Step | None = None
     """The step at which gold was lost; None if the generator was shown it."""
     has_gold: bool = True
@@ -63,22 +63,22 @@ class QueryLabels:
     failed: bool = False
     """Whether there is no answer; no perfect step changes that."""
     with_gold: float | None = None
-    """With the gold passages alone."""
+    """The label with the gold passages alone."""
     gold_first: float | None = None
-    """With the gold passages before those retrieved."""
+    """The label with the gold passages before those retrieved."""
     wrong_refusal: bool = False
     """Whether the cause is a false or a missed refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepGain:
-    """What a perfect step would gain."""
+    """The gain of a perfect step."""
 
     step: Step
     after: tuple[float, ...]
     """The label of each query if the step were perfect."""
     is_bound: bool
-    """Whether a label is not measured and the most that it can be."""
+    """Whether a label is not measured, so that its maximum counts."""
     shapley: float
     """The part of the gain of all steps together that belongs to this one."""
     unmeasured: int

@@ -36,11 +36,11 @@ from ragstone.causes.order import (
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The cause of one wrong answer, and what decided it."""
+    """The cause of one wrong answer, and the evidence for it."""
 
     cause: CauseName
     evidence: str
-    """What decided it, in a sentence without a full stop."""
+    """The evidence for the cause, as a sentence without a full stop."""
     within: CauseName | None = None
     """The cause that this one refines."""
     missing_trial: str | None = None
@@ -87,7 +87,7 @@ def lost_at(path: GoldPath, found: Evidence) -> CauseName | None:
     if path.with_rewrite is not None and path.with_rewrite <= cut:
         return "query_rewriting"
     if path.retrieved is None:
-        # What a search of the system found and its context leaves out was below its own cut.
+        # A passage that the system's search found but its context lacks was below its own cut.
         return "retrieval_miss" if path.hop is None else "ranking"
     lost = found.reranked and path.retrieved <= cut and (path.ranked or cut + 1) > cut
     return "reranking" if lost else "ranking"
@@ -182,7 +182,7 @@ RULES: Final[tuple[_Rule, ...]] = (
 
 
 def _open(found: Evidence) -> Decision:
-    """Return what is missing for a decision."""
+    """Return `undecided`, with the data that a decision needs."""
     if not found.gold:
         missing = f"{QRELS}, or {SUFFICIENT}" if found.sufficient is None else QRELS
         return Decision("undecided", "the query has no gold passage", None, missing)

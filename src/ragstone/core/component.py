@@ -140,7 +140,7 @@ class Component:
 
     @property
     def key_values(self) -> Mapping[str, Any]:
-        """Field -> what its value stands for, which is in the cache key in its place."""
+        """Field -> the content that its value stands for, which replaces it in the cache key."""
         return {}
 
     @property

@@ -54,7 +54,7 @@ PARSE_BYTES: Final = 2 * 2**30
 # Model calls: number and time
 
 MAX_CONCURRENT_CALLS: Final = 64
-"""Calls at once to one endpoint; more rarely gain throughput, and each holds a connection."""
+"""Calls at once to one endpoint; more rarely gain throughput, and each uses a connection."""
 INITIAL_CONCURRENT_CALLS: Final = 8
 """Calls at once before the server's latency is known; few enough for a small server."""
 MAX_ATTEMPTS: Final = 6
@@ -153,7 +153,7 @@ TABLE_BATCH_ROWS: Final = 20_000
 TABLE_BATCH_CHARACTERS: Final = 2**26
 """Text held as Python objects before it becomes Arrow; a row may be a whole book."""
 TABLE_PIECE_BYTES: Final = 2**28
-"""A piece of an Arrow table; one column holds 2 GB of text, and joining copies a piece."""
+"""A piece of an Arrow table; a column has at most 2 GB of text, and joining copies a piece."""
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
@@ -163,7 +163,7 @@ ENCODER_BATCH_TOKENS: Final = 4096  # Tokens, padding included, in one pass of B
 ENCODED_TEXTS: Final = 64
 """Texts whose token vectors are in memory: 134 MB for 512 tokens of 1,024 numbers."""
 KNN_SCORES: Final = 2**22
-"""Scores per matrix product of an exact search: 16 MB, which a processor's cache may hold."""
+"""Scores per matrix product of an exact search: 16 MB, which may fit into a processor's cache."""
 MAXSIM_SCORES: Final = 64_000_000
 """Scores of queries and passages in memory during late interaction: 256 MB."""
 MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000
@@ -261,7 +261,7 @@ MCP_ANSWER_CHARACTERS: Final = 200_000
 HELD_SCORES: Final = 300_000
 """Scores that a table over experiments keeps in memory, about 60 MB; others are read again."""
 MANY_CELLS: Final = 500
-"""Cells of a table over experiments from which on a note says that corrections are strict."""
+"""Cells of a table over experiments above which a note warns of strict corrections."""
 BOARD_RESAMPLES: Final = 2000
 """Resamples for the interval of a correlation in a cell of such a table."""
 KENDALL_RESAMPLES: Final = 200
@@ -289,8 +289,8 @@ SHOWN_REJECTION_REASONS: Final = 10
 SHOWN_DIFFERENCES: Final = 20
 """Numbers of one cause, or of one category, that `verify` and `diff` print; JSON has all."""
 SHOWN_DIFFERING_CHARACTERS: Final = 24
-"""Characters of a value that differs: enough of a digest to tell it from others."""
-TRACKED_CHARACTERS: Final = 500  # Characters of a parameter: what every MLflow keeps.
+"""Characters of a value that differs: enough to distinguish digests."""
+TRACKED_CHARACTERS: Final = 500  # Characters of a parameter that every MLflow keeps.
 TRACKER_SECONDS: Final = 20  # For a tracker to be reached before a run.
 TRACKED_BATCH: Final = 100  # Parameters or numbers of one request: the most that MLflow takes.
 SHOWN_DIFFERING_ANSWERS: Final = 20
@@ -311,15 +311,15 @@ MAX_GOLD_PASSAGES: Final = 3
 MAX_TURNS: Final = 8
 """Turns of a synthetic conversation: in longer ones users repeat themselves and agents invent."""
 BUILD_CONVERSATIONS: Final = 8
-"""Conversations that go on together: what a spent budget can leave unfinished."""
+"""Concurrent conversations: the most that a spent budget can leave unfinished."""
 GENERATION_ROUNDS: Final = 3
 """Rounds in a row without a further query, after which no more are made."""
 GENERATION_BATCH: Final = 10
-"""Queries that are written and checked together: what a spent budget can leave unfinished."""
+"""Queries per batch of writing and checks: the most that a spent budget can leave unfinished."""
 LANGUAGE_SAMPLE: Final = 200  # Passages whose language decides that of the queries.
 TOPICS: Final = 50  # Most groups of passages whose coverage is reported.
 BUILD_BATCH: Final = 50
-"""Items that pass all calling steps together: what a spent budget can leave unfinished."""
+"""Items per batch of calling steps: the most that a spent budget can leave unfinished."""
 WRITER_TOKENS: Final = 300
 """A reply that contains a list of statements or a question with its answer."""
 RATING_TOKENS: Final = 48  # A label or rating without a reason.

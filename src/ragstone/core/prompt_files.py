@@ -251,7 +251,7 @@ def sent_texts(sent: RagPrompts) -> dict[str, str]:
 
 
 def traits(prompt: NamedPrompt[PromptFile]) -> dict[str, Any]:
-    """Return what the prompt asks for, and where it puts passages, query and history."""
+    """Return the prompt's requests, and its order of passages, query and history."""
     file, sent = prompt.file, prompt.file.sent
     place = {name: _place(sent, name) for name in ("context", "query", "history")}
     turns = (1, -1)

@@ -76,7 +76,7 @@ SUMMARIES: Final = _schema(
 BOARD_CELLS: Final = _schema(
     "metric setting mean:float low:float high:float n:int failed:int group:int best:int data"
 )
-"""The axes of the table stand before these columns; `best` is 1 or 0."""
+"""The axes of the table are before these columns; `best` is 1 or 0."""
 PAIRS: Final = _schema(
     "metric a b difference:float low:float high:float p:float adjusted_p:float n:int verdict"
 )
@@ -163,7 +163,7 @@ def queries_to_table(queries: Sequence[Query]) -> Table:
 
 
 class Withheld:
-    """Stands for a field that a component does not declare; every use of it raises."""
+    """A placeholder for a field that a component does not declare; every use of it raises."""
 
     def __init__(self, field: str) -> None:
         self._field = field
@@ -194,7 +194,7 @@ WITHHELD: Final[Mapping[str, Any]] = {
 
 
 def table_to_queries(table: Table) -> list[Query]:
-    """Return the queries of a QUERIES table; a column that it lacks is withheld."""
+    """Return the queries of a QUERIES table; an absent column is withheld."""
     return [
         Query(
             query_id=row["query_id"],
@@ -247,7 +247,7 @@ def table_to_rankings(table: Table) -> dict[str, Ranking]:
 
 
 def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
-    """Return the PREDICTIONS table of some predictions, with what systems reported besides."""
+    """Return the PREDICTIONS table of some predictions, with the systems' further reports."""
     table = _records_to_table(PREDICTIONS, predictions)
     if any(one.contexts is not None or one.confidence is not None for one in predictions):
         contexts = [_pairs_to_json(one.contexts) for one in predictions]

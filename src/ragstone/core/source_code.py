@@ -146,7 +146,7 @@ class Reached:
         return "\0".join([*sorted(modules), *bound])
 
     def _targets(self, imported: Imported) -> Iterator[tuple[Module, str]]:
-        """Yield the definitions that an imported name stands for, if they compute."""
+        """Yield the definitions of an imported name, if they compute."""
         _, module, attribute = imported
         top = module.partition(".")[0]
         if top != "ragstone":

@@ -6,7 +6,7 @@
       arrays/vectors-77ab02.../...                data derived from passages: vectors, indexes
       calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       the steps of an experiment's trials
-      probes/ID.json                              what a probe of a judge found
+      probes/ID.json                              the results of a probe of a judge
       attempts/NAME.json                          a newer run of it that is not complete
       revealed/NAME.json                          when its secrets were revealed
       damaged/NAME-1                              a damaged folder or file that was set aside

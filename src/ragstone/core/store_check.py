@@ -25,7 +25,7 @@ _RECORDS: Final = {
     "history": "earlier record",
     "counterfactuals": "counterfactual",
 }
-"""Kind of a record -> what messages call it."""
+"""Kind of a record -> its noun in messages."""
 FindDamage = Callable[[Path], Iterable[DamagedFile]]
 
 

@@ -34,7 +34,7 @@ def plot_intervals(
     Lines are drawn in ASCII if the encoding of standard output has no box characters.
 
     Args:
-        values: what to draw; None for a row without a value.
+        values: estimates to draw; None for a row without a value.
         marks: values that every row marks, which the scale includes.
         width: characters of a row.
 

@@ -32,7 +32,7 @@ _NO_DATA: Final = (".", "README", "card.md", "croissant.json")
 
 @dataclass(frozen=True)
 class DataSource:
-    """The origin of a data set, as far as its reader knows it."""
+    """The origin of a data set, as far as it is known."""
 
     reader: str = ""
     """The reader's name; "" for a data set made in Python."""
@@ -58,7 +58,7 @@ class DataSource:
         return {"reader": self.reader, **self.origin(), "files": files, **made}
 
     def origin(self) -> dict[str, str]:
-        """Return what is published about the set: its name, place, licence and citation."""
+        """Return the published facts of the set: its name, place, licence and citation."""
         return {
             "published": self.published,
             "source": self.address,
@@ -92,7 +92,7 @@ class Dataset(Shown):
     """Rows (query_id, passage_id, relevance); relevance 0 is judged and not relevant."""
     source: DataSource = DataSource()
     judged: str = "passage"
-    """What the judgements are about: a passage, or a document (such as a Wikipedia page)."""
+    """Unit of the judgements: a passage, or a document (such as a Wikipedia page)."""
     collections: Mapping[str, str] = field(default_factory=dict)
     """Query id -> the collection that it searches; empty if all queries search all passages."""
 

@@ -69,7 +69,7 @@ class Description:
     collections: Mapping[str, CollectionSizes]
     """Collection -> numbers of rows; empty if all queries search all passages."""
     judged: str
-    """What the judgements are about: `passage` or `document`."""
+    """Unit of the judgements: `passage` or `document`."""
     origin: Mapping[str, str]
     """Published name, source, revision, licence, citation and digest; "" where unknown."""
     example_passages: Sequence[Passage]

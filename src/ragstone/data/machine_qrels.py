@@ -38,7 +38,7 @@ class QrelsMark:
     failed: int
     """Pairs without a grade, which are not in the file."""
     sha256: str
-    """Of the qrels."""
+    """The digest of the qrels."""
     made_by: str = "model"
 
     def document(self) -> dict[str, object]:
@@ -56,7 +56,7 @@ def mark_path(qrels: Path) -> Path:
 
 
 def agreement_sentence(made: str) -> str:
-    """Return what metrics over machine-made qrels measure; "" if people made them.
+    """Return the meaning of metrics over machine-made qrels; "" if people made them.
 
     >>> agreement_sentence("qrels.tsv is machine-made, by umbrela with a")[-12:]
     "del's grades"

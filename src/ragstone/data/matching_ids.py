@@ -46,7 +46,7 @@ def check_ids(
         given: the ids of one side.
         known: the ids of the other side.
         names: the names of the two sides, such as ("the answers", "the gold answers").
-        noun: what the ids name.
+        noun: noun for the items of the ids.
 
     Raises:
         DatasetError: both have ids, and none in common. If fewer than half are common, a warning

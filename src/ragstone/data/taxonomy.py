@@ -37,7 +37,7 @@ class TaxonomyFile(BaseModel):
     several: bool = False
     """Whether a query may have several labels; each is then decided separately."""
     multiple: str = ""
-    """For people: how to choose if several labels fit."""
+    """The rule for people if several labels fit."""
 
     @field_validator("labels")
     @classmethod

@@ -33,7 +33,7 @@ _NO: Final = frozenset(re.findall(r"\w+", "no false incorrect 否 不是 不 ل�
 
 
 def check_gold_answers(subject: Subject) -> Iterator[Finding]:
-    """Find queries of which one gold answer says yes and one no, or that differ in a number."""
+    """Find queries with gold answers of both yes and no, or that differ in a number."""
     asked = [query for query in subject.queries if len(query.gold_answers) > 1]
     for name, severity, opposed, what in _OPPOSITES:
         found = [(query, pair) for query in asked for pair in [opposed(query.gold_answers)] if pair]

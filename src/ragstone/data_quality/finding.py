@@ -39,7 +39,7 @@ class Finding:
     rows: tuple[str, ...] = ()
     """The id of every affected row: of a passage or a query, or the place of a line."""
     kind: str = ""
-    """What `rows` are: `passage`, `query`, `answer` (ids of its query), `line`, `file`, or ""."""
+    """Kind of `rows`: `passage`, `query`, `answer` (ids of its query), `line`, `file`, or ""."""
     pairs: tuple[tuple[str, str], ...] = ()
     """All pairs of ids, if a pair is affected and not a row: two rows, or query and passage."""
     remedy: Remedy = "person"

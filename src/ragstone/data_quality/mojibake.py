@@ -16,7 +16,7 @@ _LATIN: Final = ("cp1252", "latin-1")
 _READ_AS: Final = (*_LATIN, "gb18030", "cp932", "big5", "cp949", "cp1256")
 """Encodings that text is read in by mistake."""
 _WRITTEN_IN: Final = ("cp949", "gb18030", "cp932", "euc_jp", "big5", "cp1256", "cp1251")
-"""Encodings of text that is read as Latin: ftfy knows the Western ones and UTF-8."""
+"""Encodings of text that is read as Latin: ftfy covers the Western ones and UTF-8."""
 _STRETCH: Final = re.compile(r"[^\x00-\x7f](?:[\x00-\x7f]{0,2}[^\x00-\x7f])*")
 """Characters outside ASCII with at most two ASCII characters between them: trail bytes, blanks."""
 _HIGH: Final = (

@@ -45,7 +45,7 @@ def comparable_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class QueryOverlap:
-    """What one query has in common with a corpus."""
+    """The overlap of one query with a corpus."""
 
     query_id: str
     query_ngrams: int
@@ -159,7 +159,7 @@ class OverlapSearch:
             self._answered.add(text.query)
 
     def overlaps(self) -> list[QueryOverlap]:
-        """Return what each query has in common with the text read so far, in order."""
+        """Return the overlap of each query with the text read so far, in order."""
         held: dict[int, list[_Text]] = defaultdict(list)
         for text in self._texts:
             held[text.query].append(text)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One kind of personal data: its pattern, and a check of what the pattern found."""
+    """One kind of personal data: its pattern, and a check of the matches."""
 
     pattern: re.Pattern[str]
     is_valid: Callable[[str], bool] = bool
@@ -147,7 +147,7 @@ _LIKELY: Final = {
     "identity": re.compile(r"\d[\d -]{6,}|[A-Z]{2}\d\d|[A-Za-z]{6}\d\d[A-Za-z]"),
     "phone": _NUMBER,
 }
-"""Kind -> what each of its forms has: a quick search that most texts do not pass."""
+"""Kind -> a pattern that all its forms match: a quick search that most texts do not pass."""
 
 
 def masked(text: str, kind: str) -> str:

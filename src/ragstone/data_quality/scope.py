@@ -1,4 +1,4 @@
-"""What the doctor looked at: a part that was not read has no finding, which is a finding itself."""
+"""The scope of the doctor: a part that was not read has no finding, which is a finding itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MISSING: Final = {
     "judgements": "gold passages, ceilings and leakage of passages",
     "gold answers": "answers in passages and in queries, short answers, and suited metrics",
 }
-"""Part of a data set -> what is not checked without it."""
+"""Part of a data set -> the checks that need it."""
 
 
 def looked_at(subject: Subject) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What a system was asked and shown, and what it answered, beside its scores."""
+"""The queries, contexts and answers of a system, beside its scores."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ NO_ANSWERS: Final = "its scores carry no answers"
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvidence:
-    """What stored results know of the way to each answer; empty for scores of other origin."""
+    """The stored facts of the way to each answer; empty for scores of other origin."""
 
     qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Query id -> passage id -> relevance."""
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     contexts: Mapping[str, Context] = field(default_factory=dict)
-    """What the generator was shown."""
+    """Query id -> the context of the generator."""
     repeats: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
     """Metric -> query id -> its values, if answers were repeated."""
     prompt: str | None = None
-    """What identifies the prompt; "" for a system without one, None if it is not known."""
+    """The identity of the prompt; "" for a system without one, None if it is not known."""
     generator: str | None = None
 
     __repr__ = one_line
@@ -89,7 +89,7 @@ class Answered:
 
 
 def not_known(answers: Collection[Prediction]) -> dict[str, str]:
-    """Return what some answers do not report (seconds, tokens or cost) -> why, or for how many.
+    """Return unreported usage of answers (seconds, tokens or cost) -> why, or for how many.
 
     >>> not_known([Prediction("a", "Lima", seconds=2.0, tokens_in=9, tokens_out=1)])
     {'cost': '1 of 1 answers report none'}

@@ -37,7 +37,7 @@ class QueryChange:
     a: str
     b: str
     outcome: Outcome
-    """Of the second system."""
+    """The outcome of the second system."""
     cause: ChangeCause
     evidence: str
 
@@ -115,7 +115,7 @@ def changes_tables(
 
 
 def unknown_sides(answered: Mapping[str, Answered]) -> Iterator[str]:
-    """Yield a line for each system whose scores do not say what its generator was shown."""
+    """Yield a line for each system whose scores do not contain its generator's context."""
     for name, one in answered.items():
         if not (one.contexts or one.evidence.contexts or one.evidence.rankings):
             shown = any(p.passage_ids for p in one.predictions.values())
@@ -130,7 +130,7 @@ def _is_ranking(metric: str) -> bool:
 
 
 def _side(of: Answered, score: Score, *, ranks: bool) -> Side:
-    """Return what is known of one query in one system."""
+    """Return the known facts of one query in one system."""
     query_id, known = score.query_id, of.evidence
     query, given = of.queries.get(query_id), of.predictions.get(query_id)
     failure = (score.reason or "it failed") if score.status == "failed" else ""

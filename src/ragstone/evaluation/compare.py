@@ -60,7 +60,7 @@ def compare(
         lower_is_better: metrics such as latency; the direction of Ragstone's metrics is known.
         resamples: number of resampled leaderboards, for the stability of ranks.
         seed: seed of the resampled leaderboards.
-        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`. If a system failed
+        failures: the failure policy: `wrong`, `exclude` or `bounds`. If a system failed
             on a query, the failure rate is compared too.
         margin: a difference within this margin on either side of 0 is one of equivalent systems.
         by: value of a label -> its queries (`ragstone.statistics.breakdown.groups_of`): the

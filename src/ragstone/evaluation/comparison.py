@@ -91,7 +91,7 @@ class Comparison(Tabular):
 
     @property
     def not_known(self) -> dict[str, dict[str, str]]:
-        """System -> what its answers do not report -> why, or for how many."""
+        """System -> usage that its answers do not report -> why, or for how many."""
         return {name: not_known(held.among(self.common)) for name, held in self.answered.items()}
 
     def flipped(self) -> dict[str, FlippedQuery]:
@@ -121,7 +121,7 @@ class Comparison(Tabular):
         yield self._usage_table()
 
     def _usage_table(self) -> TextTable | str:
-        """Return failures, time, tokens and cost of each system, and what is not known."""
+        """Return failures, time, tokens and cost of each system, and the unknown ones."""
         reasons = any(one.tokens_reasoning is not None for one in self.usage)
         rows = [
             [

@@ -38,7 +38,7 @@ class CorrectedRankings:
     means: Mapping[str, Calibrated | str]
     """System -> corrected mean, or the reason why there is none."""
     differences: tuple[CorrectedDifference, ...]
-    """Of all pairs of systems; those from the baseline have it as their second system."""
+    """Differences of all pairs of systems; in those from the baseline, it is the second system."""
     places: Mapping[str, Place]
     graded: int
     """Queries of which people graded all passages that the judge graded."""

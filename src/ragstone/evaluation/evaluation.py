@@ -48,7 +48,7 @@ class Evaluation(Tabular):
     beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Metric -> figures of all answers together, such as the macro-F1 of `label`."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
-    """Metric -> its range and direction, and what counts for a failed query."""
+    """Metric -> its range and direction, and the failure policy."""
     corpus_digest: str = ""
     """The corpus of the answers; empty if unknown."""
     gold_answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Evaluation(Tabular):
     answered: Answered = field(default_factory=Answered)
     """The queries, answers and contexts behind the scores."""
     judge_notes: Mapping[str, str] = field(default_factory=dict)
-    """Metric -> what its judge gains by flagged probes."""
+    """Metric -> the gains of its judge by flagged probes."""
     headline: str = ""
     """The metric that the experiment ranks its systems by; empty without an experiment."""
 

@@ -22,7 +22,7 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 
 @dataclass(frozen=True, slots=True)
 class FlippedQuery:
-    """A query on which some system is better than another, and what each system did with it."""
+    """A query on which some system is better than another, and each system's output for it."""
 
     query: Query
     """Its text is empty if it is not known."""
@@ -159,7 +159,7 @@ def flips_table(flips: ShownFlips, metric: str) -> TextTable:
 
 
 def _query(query_id: str, answered: Mapping[str, Answered]) -> Query:
-    """Return the query as the first system that knows it has it."""
+    """Return the query of the first system that has it."""
     known = (one.queries[query_id] for one in answered.values() if query_id in one.queries)
     return next(known, Query(query_id, ""))
 

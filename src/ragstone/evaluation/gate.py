@@ -40,7 +40,7 @@ class AskedSystem(Protocol):
     """A new version that is asked in batches, as far as a gate needs it."""
 
     def outline(self) -> Evaluation:
-        """Return what the scores will be of: a score without a value per query and metric."""
+        """Return the outline of the scores: one without a value per query and metric."""
         ...
 
     def ask(self, query_ids: Sequence[str]) -> Evaluation:
@@ -76,7 +76,7 @@ def gate(
         margin: the largest loss that is acceptable, of all metrics or one of each.
         clusters: query id -> conversation or source document (default: as in `compare`).
         lower_is_better: metrics such as latency; the direction of Ragstone's metrics is known.
-        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`.
+        failures: the failure policy: `wrong`, `exclude` or `bounds`.
         looks: number of planned looks. With more than one, the queries are analysed in a random
             order and in equal batches, and the analysis ends at the first decision.
         seed: seed of that order.
@@ -116,7 +116,7 @@ def _asked(
     notes: Sequence[str],
     read: Callable[[Evaluation], ScoredSystems],
 ) -> GateResult:
-    """Return the verdict on a system that is asked; what is doubtful is told before."""
+    """Return the verdict on a system that is asked; doubts are logged before."""
     for line in (*notes, *plan.doubts()):
         _LOG.warning("note: %s", line)
     return plan.result(lambda ids: read(_answered(new.ask(ids), list(plan.margins))))

@@ -1,4 +1,4 @@
-"""The result of `ragstone.gate`: a verdict, and what it rests on per metric."""
+"""The result of `ragstone.gate`: a verdict, and its evidence per metric."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class GatedMetric:
         return self.verdict == "pass" and self.interval is not None and self.interval[1] < 0
 
     def sentences(self) -> Iterator[str]:
-        """Yield the verdict, its reason and what would change it."""
+        """Yield the verdict, its reason and the conditions for another one."""
         name = self.metric
         if self.difference is None:
             yield f"{name}: undecided, no query counts for both versions"

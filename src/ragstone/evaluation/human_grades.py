@@ -31,7 +31,7 @@ class Labelled:
 
     item: Item
     value: float
-    """From 0 to 1, over all raters."""
+    """The grade from 0 to 1, over all raters."""
     label: str = ""
     """The verdict in a judge's words, if people chose among a few words."""
     raters: tuple[float, ...] = ()
@@ -61,7 +61,7 @@ class HumanSet:
     values: Mapping[str, tuple[float | None, ...]]
     """Further values of the data, such as the scores of published metrics."""
     rated: tuple[RatedItem, ...] = ()
-    """What each item is: query, system, setting, ...; empty for items made in Python."""
+    """Query, system, setting, ... of each item; empty for items made in Python."""
 
     def sample(self, limit: int, seed: int) -> HumanSet:
         """Return a random sample of at most `limit` items."""

@@ -38,7 +38,7 @@ def uses_text(found: JudgeCheck) -> str:
 
 
 def groups_text(found: JudgeCheck) -> str:
-    """Return the agreement by label as a table with what tests show; empty without labels."""
+    """Return the agreement by label as a table with test results; empty without labels."""
     if not found.groups:
         return ""
     kind = {"kappa": "kappa", "spearman": "rank correlation"}[found.group_measure]
@@ -61,7 +61,7 @@ def groups_text(found: JudgeCheck) -> str:
 
 
 def _group_notes(found: JudgeCheck) -> list[str]:
-    """Return what tests show, and which groups are too small for one."""
+    """Return the test results, and the groups that are too small for one."""
     worse = [
         f"Agreement is lower for {one.label} {one.value} than elsewhere, by "
         f"{-(one.difference or 0.0):.2f} (corrected p={one.p:.2g})."

@@ -1,4 +1,4 @@
-"""Independence of judges: what a judge shares with a system whose answers it grades.
+"""Independence of judges: parts that a judge shares with a system whose answers it grades.
 
 A judge may have the weights of the system's model, its provider, or nuggets that the model wrote; a
 system's prompt may contain the judge's prompt. Each can raise the grades of that system.
@@ -57,7 +57,7 @@ class SharedPart:
 
 
 def shared_parts(judge: Party, system: Party) -> list[SharedPart]:
-    """Return what a judge shares with a system.
+    """Return the parts that a judge shares with a system.
 
     >>> here = frozenset({"gguf:1"})
     >>> judge = Party("idk", (ModelUse("", "small", here),))

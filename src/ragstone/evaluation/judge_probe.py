@@ -1,4 +1,4 @@
-"""The probe of a judge: what made-up systems gain in its mean without being right."""
+"""The probe of a judge: gains of made-up systems in its mean without being right."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def wrong_answers(data: HumanSet) -> ProbedItems:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What a made-up system gains; all numbers are of items with a verdict of both."""
+    """The gain of a made-up system; all numbers are of items with a verdict of both."""
 
     probe: str
     by: str
@@ -127,7 +127,7 @@ def most_calls(judge: Judge, items: Sequence[Item], probes: Sequence[Probe]) -> 
 def probe_judge(
     judge: Judge, given: ProbedItems, probes: Sequence[Probe], services: Services
 ) -> JudgeProbe:
-    """Return what each made-up system gains in a judge's mean.
+    """Return the gain of each made-up system in a judge's mean.
 
     Both answers to an item are judged, and their verdicts are paired by item. Items that the judge
     settles as not applicable are left out, with the reason.

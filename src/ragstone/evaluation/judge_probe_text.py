@@ -37,7 +37,7 @@ def probe_text(found: JudgeProbe) -> str:
 
 
 def flagged_text(flagged: Mapping[str, tuple[Mapping[str, Any], str]]) -> str:
-    """Return what a judge gains by flagged probes, the largest gain first.
+    """Return the gains of a judge by flagged probes, the largest first.
 
     Of the orders in answers, and of those in passages, only the largest gain is in the text.
 

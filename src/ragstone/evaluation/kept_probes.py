@@ -24,13 +24,13 @@ _TEMPLATES: Final = frozenset({"system", "user"})
 
 @dataclass(frozen=True, slots=True)
 class JudgeIdentity:
-    """What decides the verdicts of a judge, apart from its code: digests."""
+    """Digests of the parts that decide a judge's verdicts, apart from its code."""
 
     component: str
     model: str
-    """Of the models and their sampling."""
+    """The digest of the models and their sampling."""
     prompt: str
-    """Of all templates."""
+    """The digest of all templates."""
     parameters: str
 
     @classmethod
@@ -48,7 +48,7 @@ class JudgeIdentity:
         return cls.of(cache_key_parts(judge), judge.templates)
 
     def differences(self, other: JudgeIdentity) -> list[str]:
-        """Return in what two identities differ: component, model, prompt, parameters."""
+        """Return the differences of two identities: component, model, prompt, parameters."""
         mine, theirs = asdict(self), asdict(other)
         return [name for name, value in mine.items() if value != theirs[name]]
 
@@ -72,7 +72,7 @@ def keep_probes(store: Store, judge: Judge, found: JudgeProbe, chosen: Mapping[s
         store: the store.
         judge: the judge.
         found: the result.
-        chosen: what else was chosen, such as the seed of the sample.
+        chosen: further choices, such as the seed of the sample.
     """
     identity = asdict(JudgeIdentity.of_judge(judge))
     names = [one.probe for one in found.probes]

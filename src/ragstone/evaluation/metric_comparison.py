@@ -45,7 +45,7 @@ class MetricComparison:
     flipped: Mapping[tuple[str, str], FlippedQueries] = field(default_factory=dict)
     """Pair of systems -> the queries on which the second is better or worse."""
     judge_notes: tuple[str, ...] = ()
-    """What the metric's judges gain by flagged probes."""
+    """The gains of the metric's judges by flagged probes."""
     by: Mapping[tuple[str, str], tuple[DifferenceGroup, ...]] = field(default_factory=dict)
     """Pair of systems -> their difference under each value of a label; empty without a label."""
 

@@ -1,7 +1,7 @@
 """Probes of a judge: made-up systems whose answers please a judge and are no better.
 
 A probe changes the answers or the passages of a system. No probe adds a fact, so that an answer
-that was wrong stays wrong: what it gains is a weakness of the judge.
+that was wrong stays wrong: its gain is a weakness of the judge.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Probe:
 
     name: str
     by: str
-    """What a judge gains by, such as `long answers`."""
+    """The cause of the gain, such as `long answers`."""
     reads: Literal["answer", "passages"]
-    """What a judge must read, because the probe changes it."""
+    """The part that a judge must read, because the probe changes it."""
     change: Callable[[Item, str], Item]
     """Function of an item and the judge's criteria."""
 

@@ -22,7 +22,7 @@ class RatingCorrelation:
     property: str
     plain: Coefficient
     weighted: Coefficient
-    """With the weights that make all values count the same."""
+    """The correlation with weights that make all values count the same."""
 
 
 def rating_correlations(

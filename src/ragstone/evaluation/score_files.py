@@ -73,7 +73,7 @@ def evaluate_run(
         clusters: query id -> cluster (default: the part of the id before "::", the conversation, if
             all ids have one).
         subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
-        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
+        failures: the failure policy: `wrong`, `exclude` or `bounds`
             (`ragstone.statistics.failures`).
 
     Raises:
@@ -168,7 +168,7 @@ def evaluate_answers(
         metrics: names such as "F1".
         contexts: query id -> context of the generator, for "answer-in-context".
         clusters: query id -> cluster (default: the queries' label `conversation` or `document`).
-        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
+        failures: the failure policy: `wrong`, `exclude` or `bounds`
             (`ragstone.statistics.failures`).
         judges: judges that grade the answers; those with a model need `services`.
         services: the way to the judges' models.

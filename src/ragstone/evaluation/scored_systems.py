@@ -96,7 +96,7 @@ class ScoredSystems:
         return replace(scale, failures=self.failures)
 
     def judge_notes(self, metric: str) -> tuple[str, ...]:
-        """Return what judges of a metric gain by flagged probes, each note once."""
+        """Return the gains of a metric's judges by flagged probes, each note once."""
         notes = (one.judge_notes.get(metric) for one in self.evaluations.values())
         return tuple(dict.fromkeys(filter(None, notes)))
 
@@ -134,7 +134,7 @@ def scored_systems(
         clusters: query id -> cluster. None for the clusters of the evaluations, else those of the
             ids; {} for none.
         lower_is_better: metrics for which lower is better, besides those that Ragstone knows.
-        failures: what counts for a failed query.
+        failures: the failure policy.
 
     Raises:
         ConfigError: results of several systems or settings, or an unknown policy.

@@ -78,7 +78,7 @@ def _pair_row(pair: JudgePair) -> list[str]:
 
 
 def _notes(found: SideBySide) -> Iterator[str]:
-    """Yield what a reader has to know about the orders."""
+    """Yield the notes on the orders."""
     orders = [pair.order for pair in found.pairs if pair.order is not None]
     if not orders:
         yield "The answers are of one system: there is no order to compare."

@@ -1,6 +1,6 @@
 """Steering: how often an order in an answer raises a judge's verdict, by kind of order.
 
-`ragstone judge check --prompt-injection` prints it; `ragstone judge probe` measures what is gained.
+`ragstone judge check --prompt-injection` prints it; `ragstone judge probe` measures the gain.
 """
 
 from __future__ import annotations

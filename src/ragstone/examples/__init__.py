@@ -9,7 +9,7 @@ FOLDER: Final = Path(__file__).parent
 
 
 def find_example(written: Path) -> Path:
-    """Return the shipped experiment file that a bare name stands for, else the path unchanged.
+    """Return the shipped experiment file of a bare name, else the path unchanged.
 
     A file or a folder of that name in the current folder comes first.
 

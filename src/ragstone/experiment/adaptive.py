@@ -180,7 +180,7 @@ class AdaptiveRun:
             self._part(one).begin(self.calls, self.wish, run_name=self.campaign.run_name, **options)
             for one in self.campaign.experiments
         ]
-        # What is asked again is asked again once, in the first round.
+        # Queries are asked again only once, in the first round.
         self.wish = dataclasses.replace(self.wish, fresh=())
         for run in self.runs:
             run.recorder.of_round({"ended": False, **self._counts(run.name)})
@@ -207,7 +207,7 @@ class AdaptiveRun:
         return part
 
     def _ended(self, one: Experiment) -> Results:
-        """Write the record of an experiment with what was decided, and return the results."""
+        """Write the record of an experiment with its decisions, and return the results."""
         place = self.campaign.experiments.index(one)
         run, results = self.runs[place], Results(self.runs[place].store, self.records[place])
         facts = {"ended": True, **self._counts(run.name), **self._decided(results)}

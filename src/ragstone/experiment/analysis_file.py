@@ -1,4 +1,4 @@
-"""The analysis in an experiment file: what is compared, by which metric, fixed before the run."""
+"""The analysis in an experiment file: comparisons and their metric, fixed before the run."""
 
 from __future__ import annotations
 

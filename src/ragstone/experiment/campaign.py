@@ -63,7 +63,7 @@ class Campaign:
     def _problems(self) -> Mapping[str, Mapping[tuple[str, int], str]]:
         """Experiment -> key and place of an entry of the file -> why its data set cannot have it.
 
-        What no data set can have is not listed: the check of each experiment raises its error.
+        Entries that no data set can have are not listed: each experiment's check raises the error.
         """
         if len(self.written) == 1:
             return {self.written[0].file.name: {}}
@@ -94,7 +94,7 @@ class Campaign:
         changes: dict[str, Any] = {}
         for key in ("metrics", "settings"):
             entries = getattr(one.file, key)
-            # If none is left, the check says why.
+            # If none is left, the check gives the reason.
             changes[key] = [e for i, e in enumerate(entries) if (key, i) not in gone] or entries
         correct = one.file.correct and Correctness.parse(one.file.correct).metric
         named = {"headline": one.file.headline, "oracle": one.file.oracle, "correct": correct}

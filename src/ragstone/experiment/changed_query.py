@@ -24,7 +24,7 @@ _SYSTEM: Final = "system"
 def ask_changed(
     experiment: Experiment, chain: QueryChain, change: WhatIf, calls: Calls | None = None
 ) -> AskedAgain:
-    """Ask the query of a chain again, with a change; what was asked before is kept.
+    """Ask the query of a chain again, with a change; earlier replies are kept.
 
     The answer is an exploratory counterfactual: it enters no mean, and decides no cause.
 

@@ -1,4 +1,4 @@
-"""What is checked before anything is spent: settings, depths and metrics against the data."""
+"""Checks before anything is spent: settings, depths and metrics against the data."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _check_level(metric: RankingMetric | AnswerMetric, dataset: Dataset) -> None
 
 
 def data_problem(metric: RankingMetric | AnswerMetric, dataset: Dataset) -> str:
-    """Return what a metric needs that a data set does not have, or ""."""
+    """Return the need of a metric that a data set does not meet, or ""."""
     data: dict[str, tuple[str, Callable[[], bool]]] = {
         "qrels": ("qrels", lambda: bool(dataset.qrels)),
         "subtopics": ("subtopics (`ragstone rank` reads them)", lambda: False),
@@ -217,7 +217,7 @@ def data_problem(metric: RankingMetric | AnswerMetric, dataset: Dataset) -> str:
 
 
 def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[System]) -> None:
-    """Check that some system makes what the metric measures."""
+    """Check that some system makes the metric's input: rankings or answers."""
     if isinstance(metric, RankingMetric):
         needed, found = "retriever", any(s.retriever or s.may_retrieve for s in systems)
     else:

@@ -1,6 +1,6 @@
 """The experiment file: reading, overriding and checking its keys.
 
-This module knows the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
+This module is the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
 when components are made of them.
 """
 
@@ -177,9 +177,9 @@ class ExperimentFile(BaseModel):
     headline: str | None = None
     """The metric of leads and of the verdict; by default that of correct answers."""
     failures: Literal["wrong", "exclude", "bounds"] = "wrong"
-    """What counts for a query without an answer (docs/statistics.md)."""
+    """The failure policy: the value of a query without an answer (docs/statistics.md)."""
     repeats: Repeats = None
-    """How often each query is asked of what samples: 5, or `{answers: 5, verdicts: 2}`."""
+    """Repeats of each query for components that sample: 5, or `{answers: 5, verdicts: 2}`."""
     secret: Annotated[dict[str, Any] | None, BeforeValidator(_checked_secret), _SECRET_SCHEMA] = (
         None
     )

@@ -52,7 +52,7 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """What is asked otherwise, and of which queries and systems."""
+    """A change to an experiment, and its queries and systems."""
 
     query_ids: tuple[str, ...]
     settings: tuple[Any, ...]
@@ -70,7 +70,7 @@ class Counterfactual:
     purpose: Purpose = "exploratory"
     """`deciding` if it decides the cause of wrong answers by a fixed rule."""
     note: str = ""
-    """What is changed, in words."""
+    """The change, in words."""
 
     __repr__ = one_line
 
@@ -82,7 +82,7 @@ class Counterfactual:
 
 @dataclass(frozen=True)
 class AskedAgain:
-    """What was asked of a counterfactual."""
+    """The asked queries of a counterfactual."""
 
     counterfactual: Counterfactual
     results: Results | None
@@ -122,7 +122,7 @@ def ask_counterfactuals(
 ) -> list[AskedAgain]:
     """Ask counterfactuals, the first ones first, as far as the maximum of calls and cost allow.
 
-    The same call resumes what was interrupted: finished steps and kept replies are used again.
+    The same call resumes an interrupted one: finished steps and kept replies are used again.
 
     Args:
         experiment: the experiment as its file describes it.

@@ -1,4 +1,4 @@
-"""What components report about the data before a run: texts that they cannot read or lack."""
+"""Notes of components on the data before a run: texts that are unreadable or absent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def data_notes(
     A model that is not on this machine is not looked at: the run reports it.
 
     Raises:
-        ConfigError: the data have nothing of what a component reads.
+        ConfigError: the data have nothing that a component reads.
     """
     found = dict.fromkeys((*_unread_checks(steps, dataset), *_unread_attacks(steps)))
     unasked = dataset.select([])

@@ -29,13 +29,13 @@ _AXIS: Final = re.compile(r"[A-Za-z][\w-]*")
 
 @dataclass(frozen=True)
 class NamedData:
-    """One data set of an experiment file, and what its experiment has of its own."""
+    """One data set of an experiment file, and its own settings."""
 
     name: str
     reader: Any
     """As in a file with one data set."""
     factors: Mapping[str, str] = field(default_factory=dict)
-    """What distinguishes it from others: its language, its chunker, and factors of its own."""
+    """Differences from other data sets: its language, its chunker, and factors of its own."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """`sample`, `prompt` and `priority`, if it has them."""
 

@@ -1,7 +1,7 @@
 """Trials that decide the causes of wrong answers: their plan, and how they are asked.
 
 The trials are counterfactuals with the purpose `deciding`: they run through the steps, store and
-call log of the experiment, they enter no mean, and what is kept is not asked again.
+call log of the experiment, they enter no mean, and kept queries are not asked again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PlannedTrial:
 
 @dataclass(frozen=True, slots=True)
 class AskedTrial:
-    """What was asked of a trial."""
+    """The asked queries of a trial."""
 
     trial: ProposedTrial
     calls: int
@@ -55,7 +55,7 @@ class AskedTrial:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What was asked to decide the causes of an experiment."""
+    """The trials that were asked to decide the causes of an experiment."""
 
     trials: tuple[AskedTrial, ...]
     calls: int
@@ -94,7 +94,7 @@ def decide_causes(
     """Ask the trials that decide causes, as far as the maximum of calls and cost allow.
 
     Trials of a kind are asked together, and the next kind only where the answers leave a cause
-    open. The same call resumes what was interrupted. Load the results again to read the causes.
+    open. The same call resumes an interrupted one. Load the results again to read the causes.
 
     Args:
         experiment: the experiment as its file describes it.

@@ -237,7 +237,7 @@ class Experiment:
                 again; if not, steps with failed items count as finished. Without effect if `calls`
                 is given, which has its own `keep_failed`.
             reuse: whether your own systems keep the answers of their last finished run.
-            fresh: names of systems that are asked again; None stands for all.
+            fresh: names of systems that are asked again; None for all.
             trust_code: whether to reuse steps that other code made; every output marks the results
                 that rest on them.
 
@@ -384,7 +384,7 @@ class Experiment:
         return (*data_notes(steps, self.systems, self.dataset), *repeated, *shared)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
-        """Check what the steps to do need; a finished experiment may be in a read-only store."""
+        """Check the needs of the steps to do; a finished experiment may be in a read-only store."""
         if any(step.to_do for step in plan.steps):
             self.store.check_writable()
         plan.check_ready(services, own_only=own_only)

@@ -28,7 +28,7 @@ class Freshness:
 
     Args:
         reuse: whether your own systems keep the answers of their last finished run.
-        fresh: names of systems that are asked again; None stands for all.
+        fresh: names of systems that are asked again; None for all.
     """
 
     reuse: bool = False
@@ -45,7 +45,7 @@ class Freshness:
                 )
 
     def wish(self, asked: Asked, *, changes: bool) -> Wish:
-        """Return what to do with a part of a system that may change without notice, or not."""
+        """Return the wish for a part of a system that may change without notice, or not."""
         if self.fresh is None or asked.system in self.fresh:
             return "again"
         if not changes:
@@ -131,7 +131,7 @@ def asking_lines(
 
 
 def _since(run: SystemRun, what: str) -> str:
-    """Return when an interrupted run began that is continued, and what `--reuse` keeps."""
+    """Return the start of the interrupted run that is continued, and the kept run of `--reuse`."""
     text = f"; continues the run of {moment(runs.started(run.run))}" if run.continues else ""
     if run.before:
         text += f"; --reuse keeps the {what} of {moment(runs.started(run.before))}"

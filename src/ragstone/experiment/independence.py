@@ -1,4 +1,4 @@
-"""What the judges of an experiment share with the systems that they grade."""
+"""The parts that judges of an experiment share with the systems that they grade."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # no
 def independence(
     judges: Sequence[Judge], systems: Iterable[System], queries: Iterable[Query]
 ) -> tuple[SharedPart, ...]:
-    """Return what each judge shares with each system that answers.
+    """Return the parts that each judge shares with each system that answers.
 
     Only models that Ragstone calls are known: those within a system of your own are not.
     """
@@ -47,7 +47,7 @@ def independence(
 def independence_notes(
     steps: Iterable[PlannedStep], systems: Iterable[System], queries: Iterable[Query]
 ) -> Iterator[str]:
-    """Yield what the judges of some planned steps share with systems, for the plan."""
+    """Yield the parts that judges of some planned steps share with systems, for the plan."""
     judges = {str(step.component): step.component for step in steps if step.step == "judge"}
     yield from shared_sentences(independence(list(judges.values()), systems, queries))
 

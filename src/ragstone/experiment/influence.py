@@ -33,10 +33,10 @@ def ask_influence(
     repeats: int | None = None,
     calls: Calls | None = None,
 ) -> AnswerInfluence:
-    """Return what each shown passage does to an answer.
+    """Return the influence of each shown passage on an answer.
 
     The context is asked whole, then without its first passage, its second, and so on, as far as
-    the maximum of calls allows. What was asked before is kept and takes no call.
+    the maximum of calls allows. Earlier replies are kept and take no call.
 
     Args:
         experiment: the experiment as its file describes it.

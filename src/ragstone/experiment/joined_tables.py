@@ -79,7 +79,7 @@ def effects(
         options: `method`, `calls`, `confidence` and `seed`, as for the command.
 
     Raises:
-        ConfigError: a name is unknown, or the factors do not tell results apart.
+        ConfigError: a name is unknown, or the factors do not distinguish results.
         DatasetError: no query has a score in every cell.
     """
     return make_effects(_scores(sources, metric, where, factors), **options)
@@ -105,7 +105,7 @@ def sensitivity(
         options: `persistence`, `confidence` and `seed`, as for the command.
 
     Raises:
-        ConfigError: a name is unknown, nothing varies, or the factors do not tell results apart.
+        ConfigError: a name is unknown, nothing varies, or the factors do not distinguish results.
         DatasetError: no query has a score in every cell.
     """
     return make_sensitivity(_scores(sources, metric, where, factors), _names(over), **options)

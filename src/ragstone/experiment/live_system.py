@@ -144,7 +144,7 @@ class LiveSystem:
         ]
 
     def search(self, text: str, services: Services) -> Ranking:
-        """Return what the system's retriever finds for a text; BM25's if it has none."""
+        """Return the ranking of the system's retriever for a text; BM25's if it has none."""
         retriever = self.system.retriever or BM25()
         searching = System("search", AsGiven(), retriever, self.system.reranker)
         steps = self._list([Query(_RUN, text)])

@@ -29,11 +29,11 @@ class Member:
     data: str = ""
     """The name of its data set; "" for the name that the reader gives."""
     factors: Mapping[str, str] = field(default_factory=dict)
-    """What distinguishes the data set from others: its language, its chunker."""
+    """Differences from other data sets: its language, its chunker."""
     priority: int = 0
     """Steps of a higher priority run first."""
     counterfactual: Mapping[str, Any] = field(default_factory=dict)
-    """What a counterfactual of the experiment changes; {} for the experiment itself."""
+    """The change of a counterfactual of the experiment; {} for the experiment itself."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def split_member(path: Path) -> tuple[Path, str]:
 def read_members(path: Path, overrides: Sequence[str] = ()) -> tuple[list[MemberFile], Path]:
     """Return the experiments of a YAML file after `key=value` overrides, and its folder.
 
-    The name of a shipped example, such as `demo`, stands for its file.
+    The name of a shipped example, such as `demo`, selects its file.
 
     Raises:
         ConfigError: the message has the file, the key, the value and the nearest legal one.
@@ -102,7 +102,7 @@ def _member(
     if campaign:
         changes["name"] = f"{campaign}.{one.key}"
     if "sample" in one.own:
-        # What the command says counts for all data sets.
+        # The command's options apply to all data sets.
         own = {k: v for k, v in one.own["sample"].items() if f"sample.{k}" not in replaced}
         changes["sample"] = {**(filled.get("sample") or {}), **own}
     if "prompt" in one.own:

@@ -1,4 +1,4 @@
-"""The metrics of an experiment, by what they measure: rankings, answers, repeated answers."""
+"""The metrics of an experiment, by their input: rankings, answers, repeated answers."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def default_name(entry: Mapping[str, Any], names: Names | None = None) -> str:
 
 
 def name_systems(groups: Iterable[tuple[Sequence[str], list[dict[str, Any]]]]) -> None:
-    """Set the names of the systems that the entries of a file stand for, in place.
+    """Set the names of the systems of a file's entries, in place.
 
     A system without a name keeps none, unless its components have values with a number.
 

@@ -219,7 +219,7 @@ class Plan:
     asking: tuple[str, ...] = ()
     """A line per system with new calls for answers, and the option that keeps earlier answers."""
     notes: tuple[str, ...] = ()
-    """What components report about the data: texts that they cannot read or do not have."""
+    """Notes of components on the data: texts that they cannot read or do not have."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
     power: str = ""

@@ -115,7 +115,7 @@ class Recorder:
         self._record = replace(self._record, analysis=_dated(self._record, last))
 
     def of_round(self, facts: Mapping[str, Any]) -> None:
-        """Note what an adaptive run has decided so far; it is under way until it `ended`."""
+        """Note the decisions of an adaptive run so far; it is under way until it `ended`."""
         self._record = replace(self._record, adaptive=facts)
 
     def begin_computing(self, step: Step) -> None:
@@ -353,7 +353,7 @@ def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> R
 
 
 def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
-    """Return an entry per folder; one that rests on other code stands for its equals."""
+    """Return an entry per folder; of several, the one with the most trusted folders counts."""
     found: dict[Step, StepEntry] = {}
     for step, table in done.items():
         trusted = {t for g in step.inputs.values() if isinstance(g, Step) for t in found[g].trusted}

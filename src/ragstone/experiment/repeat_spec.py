@@ -1,4 +1,4 @@
-"""The repeats in an experiment file, what they apply to, and the services of a repeat."""
+"""The repeats in an experiment file, their components, and the services of a repeat."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RepeatCounts:
 
 
 ONCE: Final = RepeatCounts()
-"""What is neither answered nor judged again."""
+"""One answer and one verdict: no repeats."""
 
 
 def repeat_number(answer: int, verdict: int) -> int:

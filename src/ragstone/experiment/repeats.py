@@ -66,7 +66,7 @@ def check_repeated(metrics: Sequence[RepeatMetric], systems: Iterable[System]) -
 def repeat_notes(
     systems: Sequence[System], judges: Sequence[Judge], metrics: Sequence[RepeatMetric]
 ) -> Iterator[str]:
-    """Yield what repeats of these systems cost or do not measure, for the plan."""
+    """Yield notes on the cost and the limits of these systems' repeats, for the plan."""
     asked = [system for system in systems if system.generator]
     if all(system.repeats == ONCE for system in asked):
         return

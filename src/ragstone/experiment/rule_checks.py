@@ -111,7 +111,7 @@ def check_analysis(
 def _check_measured(
     headline: str, ranking: Sequence[str], systems: Sequence[System], named: Sequence[str]
 ) -> None:
-    """Check that the systems of the comparisons make what the headline metric measures."""
+    """Check that the systems of the comparisons make the headline metric's input."""
     for system in systems:
         retrieves = system.retriever or system.may_retrieve
         makes = retrieves if headline in ranking else system.generator
@@ -145,7 +145,7 @@ def _wrong(key: str, problem: str) -> ConfigError:
 def _check_correctness(
     file: ExperimentFile, metrics: Sequence[RankingMetric | AnswerMetric], judges: Sequence[Judge]
 ) -> None:
-    """Raise `ConfigError` if the rule for correct answers names no metric or lacks a threshold.
+    """Raise `ConfigError` if the rule for correct answers names no metric or has no threshold.
 
     Args:
         file: the experiment file, whose key `correct` is the rule.

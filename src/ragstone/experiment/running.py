@@ -118,7 +118,7 @@ class Run:
 
 
 class Startable(Protocol):
-    """What `run_together` uses of an experiment."""
+    """The part of an experiment that `run_together` uses."""
 
     @property
     def file(self) -> ExperimentFile:
@@ -129,7 +129,7 @@ class Startable(Protocol):
         """Ids of the answered queries that the run is of; None for all."""
 
     def open_calls(self, *, retry_failed: bool) -> Calls:
-        """Return what makes the calls."""
+        """Return the `Calls` of a run."""
 
     def begin(
         self,

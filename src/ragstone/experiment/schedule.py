@@ -63,7 +63,7 @@ def in_order(jobs: Sequence[Job]) -> Iterator[Job]:
 
 
 def _next_model(ready: dict[str, list[tuple[int, int]]], loaded: str) -> str:
-    """Return the model of the next job; "" stands for jobs without a local model."""
+    """Return the model of the next job; "" for jobs without a local model."""
     first = {model: queue[0] for model, queue in ready.items() if queue}
     urgent = min(priority for priority, _ in first.values())
     fits = {m: job for m, job in first.items() if job[0] == urgent}

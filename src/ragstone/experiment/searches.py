@@ -22,7 +22,7 @@ def by_collection(
 ) -> Iterator[tuple[list[Search], Services]]:
     """Yield the searches of each collection, and the services with its corpus.
 
-    `collections` maps query ids to collections; None stands for one corpus.
+    `collections` maps query ids to collections; None means one corpus.
     """
     if not collections:
         yield list(searches), services

@@ -1,4 +1,4 @@
-"""What is secret in an experiment that has not run: its numbers, and what is wrong with them."""
+"""The secret shares of an experiment that has not run: their numbers and problems."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SecretShares:
-    """What sources keep secret, or both shares of each if revealed, and who made their qrels."""
+    """The secret shares of sources, or both shares if revealed, and the makers of their qrels."""
 
     sources: Sequence[ScoreSource]
 
@@ -41,7 +41,7 @@ class SecretShares:
         return {key: value for key, value in named.items() if value}
 
     def lines(self) -> list[str]:
-        """Return a line per source: how much is secret, or what both shares show."""
+        """Return a line per source: the size of the secret share, or the results of both shares."""
         return [*self._secret_lines(), *self._qrels_lines()]
 
     def _qrels_lines(self) -> list[str]:

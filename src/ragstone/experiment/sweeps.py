@@ -23,7 +23,7 @@ class ListSweep:
     """Spreads the lists in an experiment file.
 
     Args:
-        what: what the lists spread to, `systems` or `settings`.
+        what: the entries that lists spread to, `systems` or `settings`.
         most: the maximum of them, `max_systems` in the file.
     """
 

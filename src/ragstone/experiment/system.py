@@ -56,7 +56,7 @@ class System:
         return self.retriever is None and self.generator is not None and self.generator.may_retrieve
 
     def answers_under(self, setting: ContextSetting) -> bool:
-        """Return whether the system answers, and has what the setting's contexts are made of."""
+        """Return whether the system answers, and has the parts that make the setting's contexts."""
         if isinstance(setting, OwnContext):
             return self.may_retrieve
         return bool(self.generator and ("retrieved" not in setting.uses or self.retriever))

@@ -1,4 +1,4 @@
-"""Elasticsearch and OpenSearch over HTTP: what a server has, and writing an index of our own.
+"""Elasticsearch and OpenSearch over HTTP: a server's facts, and writing an index of our own.
 
 Searches are calls (see `ragstone.components.retrievers.elastic_searches`); everything else is here.
 """

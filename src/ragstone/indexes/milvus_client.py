@@ -133,7 +133,7 @@ class Collection(OwnIndex):
         self.client.upsert(self.name, [{_POSITION: start + n, **r} for n, r in enumerate(rows)])
 
     def finish(self) -> None:
-        """Write what is buffered."""
+        """Write the buffered rows."""
         self.client.flush(self.name)
 
     def count(self, start: int = 0, stop: int | None = None) -> int:

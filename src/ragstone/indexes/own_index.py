@@ -39,7 +39,7 @@ def client_faults(
     Args:
         errors: the classes of the client's errors.
         where: the database and its address, for the message.
-        way_out: what to look at.
+        way_out: the user's next step, for the message.
     """
     try:
         yield
@@ -110,7 +110,7 @@ class OwnIndex(ABC):
         self.finish()
 
     def fill_if_needed(self, prepare: Callable[[], tuple[Rows, int | None]], to: str) -> None:
-        """Write the missing rows; `prepare` returns what `fill` takes, and is rarely called."""
+        """Write the missing rows; `prepare` returns rows and dimension, and is rarely called."""
         if not self.is_full():
             rows, dimension = prepare()
             with progress(f"Writing to {to}", self.rows) as bar:

@@ -28,7 +28,7 @@ class ModelKind:
     """The files that are read of one kind of model, and the packages that run it."""
 
     purpose: str
-    """What a missing package is needed for."""
+    """The purpose of the packages, for the error if one is missing."""
     extra: str
     """The extra of Ragstone that installs the packages."""
     packages: tuple[str, ...]

@@ -14,13 +14,13 @@ _FIXED: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 1
 """Type of a GGUF value -> its size in bytes."""
 _STRING, _ARRAY = 8, 9
 _PACKED: Final = {"I8", "U8", "I16", "I32", "U32", "I64"}
-"""Types of safetensors that may hold several quantised parameters in a number."""
+"""Types of safetensors that may pack several quantised parameters in a number."""
 
 
 def parameter_count(path: Path) -> int | None:
     """Return the sum of the sizes of all tensors of a GGUF file or of a folder of safetensors.
 
-    None if the files do not tell: another format, a damaged file, or packed quantised tensors.
+    None if it cannot be computed: another format, a damaged file, or packed quantised tensors.
     """
     files = sorted(path.glob("*.safetensors")) if path.is_dir() else [path]
     counts = []

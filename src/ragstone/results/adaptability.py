@@ -1,4 +1,4 @@
-"""MIRAGE's adaptability metrics of a system under one setting, and what they need of the qrels."""
+"""MIRAGE's adaptability metrics of a system under one setting, and their need of qrels."""
 
 from __future__ import annotations
 

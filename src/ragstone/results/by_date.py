@@ -36,7 +36,7 @@ class DateTable:
 
     @property
     def sentence(self) -> str:
-        """What the headline metric says, and which queries are left out."""
+        """The differences of the headline metric, and the queries that are left out."""
         of = [row for row in self.rows if row.metric == self.headline]
         differing = [row for row in of if row.worse is not None]
         if differing:

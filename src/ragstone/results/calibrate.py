@@ -32,7 +32,7 @@ class CalibratedTrial:
     place: Place | None = None
     """Rank and group by the corrected differences; None without a calibrated mean."""
     difference: CorrectedDifference | None = None
-    """From the baseline under the setting; None for the baseline itself."""
+    """The difference from the baseline under the setting; None for the baseline itself."""
     by: tuple[CalibratedPart, ...] = ()
     """The same per value of a label."""
     other_queries: int = 0

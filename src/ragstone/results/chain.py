@@ -31,7 +31,7 @@ class SettingAnswer:
     right: bool | None
     """None if no rule calls it right or wrong."""
     note: str = ""
-    """What a deciding counterfactual changed; "" for a trial of the experiment."""
+    """The change of a deciding counterfactual; "" for a trial of the experiment."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class QueryChain:
     gold: tuple[GoldPath, ...]
     """The way of each gold passage, the best grade first."""
     context: tuple[ContextPassage, ...] | None
-    """What the generator was shown; None if it is not known."""
+    """The passages that the generator was shown; None if they are not known."""
     answers: tuple[SettingAnswer, ...]
     """The answers under every setting, in the order of the experiment."""
     right: bool | None

@@ -82,7 +82,7 @@ def _lines(results: StoredResults, chain: QueryChain) -> Iterator[str | TextTabl
 
 
 def _cause(results: StoredResults, chain: QueryChain) -> Iterator[str]:
-    """Yield the cause of a wrong answer, its evidence and what would decide it."""
+    """Yield the cause of a wrong answer, its evidence and the trials that would decide it."""
     if chain.cause:
         within = f" (within {chain.within})" if chain.within else ""
         yield f"Cause: {chain.cause}{within}: {chain.evidence}"

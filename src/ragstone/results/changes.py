@@ -1,4 +1,4 @@
-"""What stored results know of the way to each answer, for the causes of changes."""
+"""The stored facts of the way to each answer, for the causes of changes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class CalibratedPart:
     calibrated: Calibrated | None
     reason: str = ""
     difference: CorrectedDifference | None = None
-    """From the baseline; None for the baseline itself."""
+    """The difference from the baseline; None for the baseline itself."""
 
 
 @dataclass(frozen=True)

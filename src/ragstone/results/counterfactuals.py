@@ -1,4 +1,4 @@
-"""The counterfactuals of an experiment that its store keeps: what was asked otherwise, on a query.
+"""The counterfactuals of an experiment that its store keeps: changed queries, systems or passages.
 
 They are kept beside experiments and are part of no mean, leaderboard, passport or history.
 """

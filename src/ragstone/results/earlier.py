@@ -49,7 +49,7 @@ def finished_records(store: Store, name: str) -> list[Record]:
 
 
 def with_secret(record: Record, last: Record) -> Record:
-    """Return a record with the secret share of the last one: what is secret today was it before."""
+    """Return a record with the secret share of the last one, which applies to earlier runs too."""
     secret = last.file.get("secret")
     same = secret == record.file.get("secret")
     return record if same else replace(record, file={**record.file, "secret": secret})

@@ -1,4 +1,4 @@
-"""What distinguishes the systems of an experiment: components, parameters, prompt and release.
+"""The factors of an experiment's systems: components, parameters, prompt and release.
 
 The names of these factors are the axes of tables over experiments: `retriever`, `retriever.top_k`,
 `generator`, `prompt`.

@@ -20,7 +20,7 @@ class FailureClass:
     system: str
     setting: str
     reason: str
-    """Without what differs from call to call."""
+    """The reason without the parts that vary between calls."""
     n: int
     of: int
     """Number of answers, or of verdicts."""

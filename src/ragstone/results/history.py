@@ -1,4 +1,4 @@
-"""A system over releases and dates: its means in order, and what changed between two of them.
+"""A system over releases and dates: its means in order, and the changes between two of them.
 
 Every entry is a passport, of a kept record or from a file. Values are comparable as long as the
 data, the judge, the code and the counting of failures stay the same; a point before which one of
@@ -38,7 +38,7 @@ _PLOT: Final = 28
 
 @dataclass(frozen=True, slots=True)
 class HistoryPoint:
-    """The mean of one run, and what changed since the run before it."""
+    """The mean of one run, and the changes since the run before it."""
 
     finished: str
     release: str | None
@@ -219,7 +219,7 @@ def _release(passport: Mapping[str, Any], system: str) -> str | None:
 def _system_names(passport: Mapping[str, Any]) -> list[str]:
     """Return the names of the file's systems; "" for one without a name, unless it is the only one.
 
-    The systems of a passport are sorted by name, so that their places tell nothing.
+    The systems of a passport are sorted by name, so their places identify nothing.
     """
     named = [entry.get("name") for entry in passport["experiment"].get("systems") or ()]
     rest = [name for name in passport["systems"] if name not in named]

@@ -90,7 +90,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
 
 
 def _boards(results: StoredResults, same: SameRows) -> dict[str, Any]:
-    """Return the boards, their best systems, and what follows from the best one of all."""
+    """Return the boards, their best systems, and the conclusion from the best one of all."""
     boards = [distinct_board(results, one, same) for one in leaderboards.leaderboard(results)]
     retrieval = leaderboards.retrieval_board(results)
     retrieval = retrieval and distinct_board(results, retrieval, same)

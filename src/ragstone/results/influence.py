@@ -1,4 +1,4 @@
-"""What each shown passage does to an answer: the answers without it, beside those with all."""
+"""Influence of each shown passage on an answer: answers without it, beside those with all."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ContextAnswers:
 
 @dataclass(frozen=True, slots=True)
 class PassageInfluence:
-    """What leaving out one passage does."""
+    """The influence of one passage: the answers without it."""
 
     place: int
     """The place of the passage in the context, from 1."""
@@ -73,7 +73,7 @@ class PassageInfluence:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInfluence:
-    """What each shown passage does to the answer to one query."""
+    """The influence of each shown passage on the answer to one query."""
 
     system: str
     setting: str

@@ -83,7 +83,7 @@ class JoinedExperiment:
 
     @cached_property
     def judge_notes(self) -> Mapping[str, str]:
-        """Metric -> what its judge gains by flagged probes."""
+        """Metric -> the gains of its judge by flagged probes."""
         return metric_notes(self.results)
 
     def scores(self, folders: tuple[str, ...]) -> Mapping[str, Mapping[str, Score]]:
@@ -127,7 +127,7 @@ class JoinedRow:
 
     @property
     def scale(self) -> Scale:
-        """The range and the direction of the metric, and what counts for a failed query."""
+        """The range and direction of the metric, and the failure policy."""
         return self.entry.scale(self.experiment.record.failures)
 
     @property
@@ -151,7 +151,7 @@ class JoinedRow:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What makes two rows the same measurement."""
+        """The identity of a measurement: rows with an equal one are the same measurement."""
         held_back = self.experiment.results.held_back
         return (*self.folders, self.not_applicable, self.metric, self.scale, held_back)
 

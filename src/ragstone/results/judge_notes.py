@@ -1,4 +1,4 @@
-"""What is known about the judges of an experiment: what they share with systems, and probes.
+"""Facts about the judges of an experiment: parts shared with systems, and probes.
 
 A note belongs beside every number of the judge's metrics.
 """
@@ -43,13 +43,13 @@ class JudgeFacts:
 
     @property
     def note(self) -> str:
-        """What it gains by flagged probes, as a phrase, or ""."""
+        """The judge's gains by flagged probes, as a phrase, or ""."""
         flagged = flagged_probes(self.probes)
         return flagged_text(flagged) if flagged else ""
 
     @property
     def probed(self) -> str:
-        """What its probes found, or "" if it was never probed."""
+        """The results of its probes, or "" if it was never probed."""
         if self.note:
             return self.note
         if self.probes:
@@ -112,7 +112,7 @@ def _facts(
 
 
 def metric_notes(results: StoredResults) -> dict[str, str]:
-    """Return metric -> what its judge gains by flagged probes; without metrics of other judges."""
+    """Return metric -> gains of its judge by flagged probes; without metrics of other judges."""
     return {name: one.note for one in judge_facts(results) if one.note for name in one.metrics}
 
 

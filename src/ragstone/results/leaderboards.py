@@ -78,7 +78,7 @@ class Board:
     metrics: tuple[str, ...]
     rows: tuple[BoardRow, ...]
     best: Mapping[str, frozenset[str]]
-    """Metric -> the systems that are not told apart from the best one; empty if these are all."""
+    """Metric -> the systems that no test separates from the best one; empty if these are all."""
     headline: str | None
     """The metric of the ranks."""
     ranks: Mapping[str, Place]
@@ -96,7 +96,7 @@ class Lead:
     runner_up: str = ""
     pair: SystemPair | None = None
     tied: tuple[str, ...] = ()
-    """Other systems that are not told apart from the best one."""
+    """Other systems that no test separates from the best one."""
     others: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Outcome -> the other metrics by which the best system has it against the second best."""
 
@@ -107,7 +107,7 @@ class Lead:
 
     @property
     def leaders(self) -> str:
-        """The best system and those that are not told apart from it."""
+        """The best system and those that no test separates from it."""
         names, shown = (self.best, *self.tied), limits.SHOWN_LEADERS
         hidden = len(names) - shown
         more = f" and {hidden} other{'s' if hidden > 1 else ''}" if hidden > 0 else ""
@@ -115,7 +115,7 @@ class Lead:
 
     @property
     def sentence(self) -> str:
-        """What the corrected tests say of the best system."""
+        """The results of the corrected tests of the best system."""
         if not self.runner_up:
             return "there is nothing to compare it with."
         if self.pair is None:

@@ -1,4 +1,4 @@
-"""The first sentence of a report: what the experiment has shown."""
+"""The first sentence of a report: the main result of the experiment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def lesson(results: StoredResults) -> str:
-    """Return what was learnt, as one sentence; "" without any result.
+    """Return the main result, as one sentence; "" without any result.
 
     It is the effect of gold context, and of retrieval in its place, on the system with the best
     answers. Without gold context it is the best system with its mean.

@@ -20,7 +20,7 @@ class PowerRow:
     mean: float
     """The mean of the scores; over both systems if a pilot has two."""
     correlation: float
-    """Of the two systems' scores."""
+    """The correlation of the two systems' scores."""
     size: SampleSize | None
     """None if no number of queries is enough."""
     detectable: float | None

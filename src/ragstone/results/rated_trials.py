@@ -1,4 +1,4 @@
-"""People's ratings joined with what they rated: the kept answers and passages of an experiment."""
+"""People's ratings joined with the rated items: the kept answers and passages of an experiment."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def rated_trials(results: StoredResults, rated: RatedSet) -> RatedSet:
 
 @dataclass(frozen=True)
 class _Answers:
-    """The answers and passages of an experiment, by what ratings call them."""
+    """The answers and passages of an experiment, by their names in ratings."""
 
     results: StoredResults
 

@@ -89,7 +89,7 @@ class RatingsReport(Shown):
 
     @property
     def sentence(self) -> str:
-        """What was rated, and what was left out."""
+        """The ratings that were read, and those that were left out."""
         chosen = "; ".join(f"{axis}: {', '.join(of)}" for axis, of in self.where.items())
         lines = [f"{self.ratings:,} ratings of {self.name}" + (f" ({chosen})" if chosen else "")]
         if self.other_queries:

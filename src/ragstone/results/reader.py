@@ -35,7 +35,7 @@ from ragstone.statistics.correctness import Correctness
 from ragstone.types import Hop, Prediction, Query, Score
 
 _PROMPT: Final = re.compile(r"\bprompt=")
-"""In the name of a metric: its judge has another prompt than its own."""
+"""Part of a metric's name if its judge has another prompt than its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class DataFacts:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Reason why queries are left out of all settings -> number of queries."""
     factors: Mapping[str, str] = field(default_factory=dict)
-    """What distinguishes the data set from others of its campaign, such as language and chunker."""
+    """Differences from the other data sets of its campaign, such as language and chunker."""
 
 
 @dataclass(frozen=True)
@@ -239,9 +239,9 @@ class Record:
     adaptive: Mapping[str, Any] = field(default_factory=dict)
     """The rules, rounds and stopped systems of an adaptive run; keys in docs/campaigns.md."""
     counterfactual: Mapping[str, Any] = field(default_factory=dict)
-    """What a counterfactual changes, and in which experiment; keys in docs/why.md."""
+    """The change of a counterfactual, and its experiment; keys in docs/why.md."""
     independence: tuple[SharedPart, ...] = ()
-    """What judges share with the systems that they grade, as far as it is known."""
+    """Parts that judges share with the systems that they grade, as far as they are known."""
 
     @property
     def kind(self) -> str:
@@ -289,12 +289,12 @@ class Record:
 
     @property
     def failures(self) -> Policy:
-        """What counts for a failed query."""
+        """The failure policy of the experiment."""
         found: Policy = self.file.get("failures", "wrong")
         return found
 
     def scale(self, metric: str) -> Scale:
-        """Return the range and the direction of a metric, and what counts for a failed query."""
+        """Return the range and direction of a metric, and the failure policy."""
         return self.metric(metric).scale(self.failures)
 
     def metric(self, name: str) -> MetricEntry:
@@ -352,7 +352,7 @@ class Record:
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what checks a document; to make it takes longer than to check many documents."""
+    """Return the validator of a document; making it takes longer than checking many documents."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
@@ -377,7 +377,7 @@ class Attempt:
     def save(self, store: Store, name: str, steps: Sequence[Any] = ()) -> None:
         """Replace the attempt at this experiment in a store.
 
-        `steps` are those so far: `ragstone store prune` keeps what a document names.
+        `steps` are those so far: `ragstone store prune` keeps the steps that a document names.
         """
         store.write_json(ATTEMPTS, name, {**asdict(self), "steps": steps})
 

@@ -1,4 +1,4 @@
-"""Sentences about what the results cannot show, and about figures that are to be doubted."""
+"""Sentences about the limits of the results, and about doubtful figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def remarks(results: StoredResults) -> list[str]:
 
 
 def _secret(results: StoredResults) -> Iterator[str]:
-    """Yield how many queries are secret, and what is not shown because of them."""
+    """Yield the number of secret queries, and the results that are hidden because of them."""
     if sentence := results.secret_sentence:
         yield f"{sentence}."
     if results.withholds_figures:
@@ -81,7 +81,7 @@ def contest_text(facts: Mapping[str, Any]) -> str:
 
 
 def _repeats(results: StoredResults) -> Iterator[str]:
-    """Yield what reads one answer to each query only, if answers are repeated."""
+    """Yield the results that use only one answer per query, if answers are repeated."""
     if any(len(trial.answers) > 1 for trial in results.trials):
         yield (
             "Means, intervals and tests are of all repeats of a query. Adaptability, refusals, "
@@ -91,7 +91,7 @@ def _repeats(results: StoredResults) -> Iterator[str]:
 
 
 def _oracle(results: StoredResults) -> Iterator[str]:
-    """Yield what is missing if several settings could be the oracle."""
+    """Yield the missing results if several settings could be the oracle."""
     golds = list(filter(is_oracle, results.settings))
     if len(golds) > 1 and results.record.oracle is None:
         yield (
@@ -102,7 +102,7 @@ def _oracle(results: StoredResults) -> Iterator[str]:
 
 
 def _correctness(results: StoredResults) -> Iterator[str]:
-    """Yield what is missing without a rule for correct answers."""
+    """Yield the results that are missing without a rule for correct answers."""
     if not results.trials or results.correctness is not None:
         return
     why = "No metric calls an answer correct (`correct` in the experiment file)"

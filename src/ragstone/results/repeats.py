@@ -1,7 +1,7 @@
 """The scores of a query whose answer or verdict was repeated.
 
 A query's score is the mean over its repeats, so that an interval over queries contains the variance
-between queries and between repeats. A failed repeat counts as the failure policy says: as the worst
+between queries and between repeats. A failed repeat counts by the failure policy: as the worst
 value, or not at all; under `bounds`, a query with a failed repeat counts as failed.
 """
 

@@ -1,4 +1,4 @@
-"""The terminal's tables of what own systems report: several hops, and stated confidence."""
+"""The terminal's tables of the reports of own systems: several hops, stated confidence."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _counted(summary: Summary) -> str:
 
 
 def hop_lines(hops: Iterable[Hop], grades: Mapping[str, int]) -> Iterator[str]:
-    """Yield the searches of a query and what each found; `grades` marks the gold passages."""
+    """Yield the searches of a query and the results of each; `grades` marks the gold passages."""
     for place, hop in enumerate(hops, start=1):
         facts = [f"{wording.seconds(hop.seconds)} s"] if hop.seconds is not None else []
         facts += [f"{hop.tokens:,} tokens"] if hop.tokens is not None else []

@@ -38,7 +38,7 @@ def reveals(store: Store, name: str) -> list[Reveal]:
 def record_change(store: Store, before: Record, after: Record) -> None:
     """Record a reveal if another record, which shows more, replaces one with a share.
 
-    A smaller share and another seed show what was secret, so they count as a reveal too.
+    A smaller share and another seed show secret queries, so they count as a reveal too.
     """
     was, now = before.file.get("secret"), after.file.get("secret")
     if was and was != now and not (now and Secret(**was).is_within(Secret(**now))):

@@ -1,7 +1,7 @@
 """Systems that share an answer set or a ranking, so that a report shows each of them once.
 
 Without retrieved passages a context does not depend on the retriever, and a ranking does not depend
-on the generator. The store keeps such steps once, and a system is told from its folders.
+on the generator. The store keeps such steps once, and their folders identify systems.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class SameRows:
-    """What is shown once."""
+    """Systems with equal rows, which are shown once."""
 
     shown: Mapping[Place, tuple[str, ...]]
     """First system and setting -> the other systems with the same rows under it."""

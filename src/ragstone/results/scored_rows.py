@@ -1,4 +1,4 @@
-"""The stored rows of one system under one setting: what it ranked and answered, and the scores."""
+"""The stored rows of one system under one setting: rankings, answers and scores."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ScoredRows:
 
     @property
     def each_scores(self) -> Sequence[Mapping[str, Mapping[str, Score]]]:
-        """The scores of each answer; one for what is not repeated."""
+        """The scores of each answer; one if answers are not repeated."""
         return [self.scores]
 
 

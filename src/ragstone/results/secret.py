@@ -2,8 +2,8 @@
 
 A query is secret if the hash of its seed and its conversation or document is in the lowest part of
 all hashes. So no query changes sides when others are added, and those that depend on each other are
-on one side. This share is a property of reading results: no step and no cache key knows it. The
-share of the nuggets is a parameter of the judge `nuggets`.
+on one side. This share is a property of reading results: no step and no cache key depends on it.
+The share of the nuggets is a parameter of the judge `nuggets`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class SecretCounts(NamedTuple):
         return found if self.of_nuggets else {name: found[name] for name in ("queries", "of")}
 
     def lines(self) -> list[str]:
-        """Return what a plan prints about the secret queries and nuggets.
+        """Return a plan's lines about the secret queries and nuggets.
 
         >>> SecretCounts(12, 60).lines()
         ['12 of 60 queries are secret: they are asked and scored, and outputs leave them out']

@@ -30,7 +30,7 @@ class ShareRow(GroupRow):
     """One metric of a system under a setting, over the open and over the secret share."""
 
     of: Of
-    """What is shared out: different queries, or the nuggets of the same queries."""
+    """Unit of the shares: different queries, or the nuggets of the same queries."""
 
     @property
     def open(self) -> Summary:

@@ -1,6 +1,6 @@
 """The stored tables of an experiment, without its secret queries and nuggets.
 
-Every output reads tables here, so that what is secret is left out of all of them.
+Every output reads tables here, so that secret rows are left out of all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class StoredTables:
     store: Store
     record: Record
     reveal: bool = False
-    """Whether what is secret is among the rows; `revealed` records that it was shown."""
+    """Whether secret rows are included; `revealed` records that they were shown."""
 
     @property
     def name(self) -> str:
@@ -115,7 +115,7 @@ class StoredTables:
 
     @property
     def qrels_sentence(self) -> str:
-        """Which model made the qrels, and what metrics then measure; "" if people made them."""
+        """The model that made the qrels, and the metrics' meaning then; "" if people made them."""
         return agreement_sentence(self.record.data_source.get("machine_qrels", ""))
 
     def secret_document(self) -> dict[str, Any] | None:

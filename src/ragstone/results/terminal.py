@@ -100,7 +100,7 @@ def _warnings(results: StoredResults) -> str | None:
 
 
 def _remarks(results: StoredResults) -> str | None:
-    # What probes found is below the table of the judge's numbers.
+    # The results of probes are below the table of the judge's numbers.
     below = tuple(f"{note}." for note in metric_notes(results).values())
     lines = [f"NOTE: {text}" for text in remarks(results) if not (below and text.endswith(below))]
     return "\n".join(lines) or None
@@ -118,7 +118,7 @@ def _failures(results: StoredResults) -> str | None:
 
 
 def _leads(results: StoredResults) -> str | None:
-    """Return what the tests say of the best system of each board, if there are two systems."""
+    """Return the test results of the best system of each board, if there are two systems."""
     found = [*leaderboards.leads(results), leaderboards.retrieval_lead(results)]
     lines = [
         f"  {lead.setting or 'retrieval'}, {lead.metric}: {lead.sentence}"

@@ -66,7 +66,7 @@ class ComparisonVerdict:
     p: float
     adjusted_p: float
     outcome: Outcome
-    """Of b against a."""
+    """The outcome of b against a."""
     sentence: str
     exploratory: bool
     """Whether the analysis does not name the comparison: it is by another metric."""

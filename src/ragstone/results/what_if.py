@@ -1,4 +1,4 @@
-"""What is changed about one query when it is asked again."""
+"""The changes of one query when it is asked again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragstone.types import ContextPassage, one_line
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What is changed about one query; an empty value changes nothing."""
+    """The changes of one query; an empty value changes nothing."""
 
     passages: tuple[ContextPassage, ...] | None = None
     """The passages in place of those that were shown. One without a text is looked up."""
@@ -19,6 +19,6 @@ class WhatIf:
     prompts: Mapping[str, str] = field(default_factory=dict)
     """Parameter of the generator, such as `user` -> the template in its place."""
     note: str = ""
-    """What is changed, in words."""
+    """The changes, in words."""
 
     __repr__ = one_line

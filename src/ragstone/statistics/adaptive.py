@@ -8,7 +8,7 @@ on the queries of at most `looks` rounds, so the probability that it is stopped 
 however the rounds were chosen (Bonferroni; races of Maron and Moore, NIPS 6, 1994). The test is
 that of `ragstone.statistics.difference_intervals`, over clusters.
 
-The next queries go where they tell most: to contests without a decision, and in them to the systems
+The most informative queries are next: those of contests without a decision, and in them of systems
 that are not behind the leader at 5 % in a single test (successive elimination for a fixed budget,
 Audibert, Bubeck and Munos, COLT 2010). A system that is behind is not decided: it waits, and
 catches up on the same queries if no other is closer. Within a round every query has the same
@@ -112,7 +112,7 @@ class Contest:
     name: str
     systems: tuple[str, ...]
     queries: tuple[str, ...]
-    """In the order in which they are drawn."""
+    """The queries in the order of the draw."""
     clusters: Mapping[str, Hashable] = field(default_factory=dict)
     rounds: list[int] = field(default_factory=list)
     """The number of queries after each round."""
@@ -177,7 +177,7 @@ class Contest:
         self.rounds.append(end)
 
     def facts(self, rules: AdaptiveRules) -> dict[str, Any]:
-        """Return what was decided, as plain data; its keys are in docs/campaigns.md."""
+        """Return the decisions, as plain data; its keys are in docs/campaigns.md."""
         return {
             "state": self.state,
             "leader": self.leader,
@@ -193,13 +193,14 @@ class Contest:
 
 
 Ask: TypeAlias = Callable[[], Mapping[str, Values]]
-"""Asks what is drawn and not asked yet; returns contest -> the values of all its rounds."""
+"""Asks the drawn queries that were not asked; returns contest -> the values of all its rounds."""
 
 
 def run_contests(contests: Sequence[Contest], rules: AdaptiveRules, ask: Ask) -> int:
     """Draw and ask round after round until all contests are decided or the budget is spent.
 
-    Contests without a decision share what is left of the budget, which is returned, in answers.
+    Contests without a decision share the rest of the budget. The whole
+    budget, in answers, is returned.
     """
     whole = sum(len(one.systems) * len(one.queries) for one in contests)
     budget = math.floor(rules.share * whole + 1e-9)
@@ -229,7 +230,7 @@ def _ends(
     ends = {one.name: max(one.drawn, rules.planned(len(one.queries), look)) for one in free}
     if sum(one.cost(ends[one.name]) for one in free) <= left:
         return ends
-    # What is left reaches for a part of the round only; each contest has the same share of it.
+    # The rest of the budget pays for a part of the round only; each contest has the same share.
     parts = {one.name: ends[one.name] - one.drawn for one in free}
 
     def shortened(part: int) -> dict[str, int]:

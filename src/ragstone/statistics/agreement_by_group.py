@@ -52,7 +52,7 @@ class GroupAgreement:
     difference: float | None
     """The agreement minus that on all other answers; None if either is undefined."""
     interval: tuple[float, float] | None
-    """Of the difference."""
+    """The interval of the difference."""
     p: float | None
     """Two-sided, by Holm over all groups; None if a side is too small for a test."""
     worse: bool

@@ -63,7 +63,7 @@ class VarianceSource:
 
 @dataclass(frozen=True, slots=True)
 class AllocationOption:
-    """What one use of the calls makes of the interval."""
+    """The interval after one use of the calls."""
 
     more: str
     sizes: Sizes
@@ -194,7 +194,7 @@ def _sources(found: Effects, counts: Mapping[str, int], of: Estimand) -> list[Va
 def _option(
     study: _Study, sizes: Sizes, more: str, calls: int, design: CrossedDesign
 ) -> AllocationOption:
-    """Return what all calls spent on one kind make of the interval."""
+    """Return the interval after all calls are spent on one kind."""
     counts = {factor.name for factor in design.factors}
     reason = ""
     if more == "repeats" and design.repeat_variance is None:

@@ -18,7 +18,7 @@ _QUERIES_PER_LABEL: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class AnswerBaselines:
-    """What a reader would score who has seen neither the questions nor a passage."""
+    """The scores of a reader who has seen neither the questions nor a passage."""
 
     n: int
     """Number of queries with a gold answer."""

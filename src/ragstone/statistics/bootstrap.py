@@ -33,7 +33,7 @@ _LENGTH: Final = 2**15
 _RATIO_LENGTH: Final = 2**13
 """Shorter, because the quantile of a ratio needs many transforms."""
 _TOLERANCE: Final = 1e-4
-"""In standard errors: a hundredth of the noise of 10,000 resamples."""
+"""A tolerance in standard errors: a hundredth of the noise of 10,000 resamples."""
 _ROUNDING: Final = 1e-12
 """Differences between clusters up to this share of the largest sum count as rounding."""
 _BISECTIONS: Final = 60

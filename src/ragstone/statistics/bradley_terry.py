@@ -49,7 +49,7 @@ class Strength:
 
     system: str
     strength: float
-    """In logits; the mean of all systems is 0."""
+    """The strength in logits; the mean of all systems is 0."""
     interval: tuple[float, float] | None
     """95 % over resampled queries; None with fewer than two queries."""
     win_rate: float
@@ -61,7 +61,7 @@ class Strength:
     n: int
     """Battles of the system."""
     wins: float
-    """With ties as halves."""
+    """Wins, with ties as halves."""
 
     __repr__ = one_line
 

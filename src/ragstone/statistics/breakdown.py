@@ -125,7 +125,7 @@ def differences_by(
         b: query id -> score of the second system.
         groups: a result of `groups_of`.
         clusters: query id -> conversation.
-        scale: range of the metric, and what counts for a failed query.
+        scale: range of the metric, and the failure policy.
     """
     found = []
     for value, query_ids in groups.items():

@@ -18,7 +18,7 @@ Interval = tuple[float, float]
 _NORMAL: Final = NormalDist()
 _SURE: Final = 1 - 1e-9
 _RATIO_BOUND: Final = 1e3
-"""Of two mean squares, the upper bound: resamples of very few clusters may have no variance."""
+"""Maximum ratio of two mean squares: resamples of very few clusters may have no variance."""
 _TINY: Final = float(np.finfo(float).tiny)
 
 
@@ -29,7 +29,7 @@ class CellMeans:
     means: Floats
     """Shape (data sets, cells)."""
     covariances: Floats
-    """Of the sampling errors, shape (data sets, cells, cells)."""
+    """Covariances of the sampling errors, shape (data sets, cells, cells)."""
     freedom: tuple[int, ...]
     """Clusters less 1, by data set."""
     drawn: Floats | None

@@ -1,4 +1,4 @@
-"""Metrics of claims: RAGChecker's suite, from what entails what.
+"""Metrics of claims: RAGChecker's suite, from entailments.
 
 Ru et al., "RAGChecker: A Fine-grained Framework for Diagnosing RAG" (NeurIPS 2024), section 3. A
 claim of the answer is right if the gold answer entails it, and supported if a passage does. A
@@ -16,7 +16,7 @@ Flags = Sequence[bool]
 
 @dataclass(frozen=True, slots=True)
 class Entailed:
-    """What entails the claims of one answer and of its gold answer."""
+    """The entailments of the claims of one answer and of its gold answer."""
 
     right: Flags
     """Claims of the answer: whether the gold answer entails each."""
@@ -38,7 +38,7 @@ def claim_metrics(of: Entailed) -> dict[str, float]:
     `claim-recall` (in a passage) and, of those in a passage, `context-utilisation` (in the answer).
     `context-precision` is the share of relevant passages; `f1` is of precision and recall.
 
-    RAGChecker's program counts what is undefined as 0: an answer without claims, say.
+    RAGChecker's program counts undefined metrics as 0, such as those of an answer without claims.
 
     >>> one = Entailed([True, False], [[True, False], [False, True]], [True], [[True, False]])
     >>> found = claim_metrics(one)

@@ -48,7 +48,7 @@ class GradedSystem:
     human: Floats
     """People's values; NaN if people did not label the answer."""
     probability: Floats | None = None
-    """Of the label of each answer (`label_weights`); None for a random sample."""
+    """Probability of each answer's label (`label_weights`); None for a random sample."""
     rounds: Numbers | None = None
     """The round in which each answer was drawn, from 1; None for one round."""
 

@@ -39,7 +39,7 @@ _EVEN: Final = 0.03
 """Maximum share of the variance in one cluster for Edgeworth's expansion: p is within 1 %."""
 _BISECTIONS: Final = 60
 _TOLERANCE: Final = 1e-3
-"""In standard errors."""
+"""A tolerance in standard errors."""
 _REACH: Final = 12.0
 """Standard errors from the mean within which an end is searched."""
 
@@ -126,7 +126,7 @@ def cluster_test(
 
 
 def _quick_p(sums: Floats) -> float:
-    """Return p of the sign-flip test within 1 %: by Edgeworth's expansion if no cluster stands out.
+    """Return p of the sign-flip test within 1 %: by Edgeworth's expansion if no cluster dominates.
 
     The transform of `sign_flip_p` takes a hundred times as long.
     """

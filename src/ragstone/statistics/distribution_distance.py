@@ -3,7 +3,7 @@
 Both sides have counts of shape (groups, categories). A group is a conversation or several: whole
 groups are drawn, or dealt to the sides. Random samples of one distribution differ too, and the more
 categories there are, the more they do. So a distance has its bias removed by the bootstrap, and
-stands beside the distance that chance makes: that of the groups dealt out at random.
+is compared with the distance by chance: that of the groups dealt out at random.
 """
 
 from __future__ import annotations

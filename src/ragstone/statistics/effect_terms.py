@@ -36,13 +36,13 @@ class EffectTerm:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All terms that the cells of a design can tell apart."""
+    """All terms that the cells of a design can separate."""
 
     mean: Floats
     """Shape (cells,): times a query's scores, the mean over all combinations."""
     effects: tuple[EffectTerm, ...]
     aliased: tuple[tuple[str, ...], ...]
-    """Factors and interactions that no comparison of cells can tell from the terms."""
+    """Factors and interactions that no comparison of cells can separate from the terms."""
 
     def of(self, *factors: str) -> EffectTerm | None:
         """Return the term of some factors, or None."""
@@ -50,7 +50,7 @@ class Terms:
 
 
 def terms_of(design: CrossedDesign) -> Terms:
-    """Return main effects, interactions of two factors, and what remains between cells.
+    """Return main effects, interactions of two factors, and the remainder between cells.
 
     A factor that changes only together with others is aliased: it has no term. So is an interaction
     whose combinations are not all there.

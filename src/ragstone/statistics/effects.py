@@ -1,4 +1,4 @@
-"""What matters: which factor moves a score, by how much, and how much queries differ.
+"""Effects: which factor moves a score, by how much, and how much queries differ.
 
 The model, for query q of data set d under the cell c of a crossed design:
 
@@ -8,12 +8,12 @@ The model, for query q of data set d under the cell c of a crossed design:
 
 **Fixed effects** are means over queries, with every level and every data set counting the same. The
 variance of a term is that of its effects over the levels of the design (the finite-population
-variance of Gelman, "Analysis of variance", Annals of Statistics 33, 2005), less what the sampling
-of queries adds to it, as omega squared does (Hays 1963). **Random effects** are variance components
-by the method of moments, pooled over data sets: each mean square is set equal to its expectation
-(Searle, Casella and McCulloch, "Variance Components", 1992). If every combination has a cell and no
-component is negative, these are the REML estimates. The share of a term is its variance over the
-sum of all (Nakagawa and Schielzeth 2013 divide in the same way).
+variance of Gelman, "Analysis of variance", Annals of Statistics 33, 2005), less the variance
+that the sampling of queries adds, as omega squared does (Hays 1963). **Random effects** are
+variance components by the method of moments, pooled over data sets: each mean square is set equal
+to its expectation (Searle, Casella and McCulloch, "Variance Components", 1992). If every
+combination has a cell and no component is negative, these are the REML estimates. The share of a
+term is its variance over the sum of all (Nakagawa and Schielzeth 2013 divide in the same way).
 
 **Intervals** come from a bootstrap over queries, or over clusters of them, within data sets. They
 assume no distribution, and hold for 0/1 scores too (a linear probability model). The length of a
@@ -58,7 +58,7 @@ class EffectShare:
     variance: float
     variance_share: float
     interval: Interval | None
-    """Of the share; None with a single cluster of queries, or for a component by REML."""
+    """Interval of the share; None with a single cluster of queries, or for a component by REML."""
     random: bool = False
     """Whether it varies by query or repeat."""
 
@@ -83,7 +83,7 @@ class Effects:
     """The largest first."""
     means: tuple[LevelMean, ...]
     aliased: tuple[tuple[str, ...], ...]
-    """Factors and interactions that these cells cannot tell from others."""
+    """Factors and interactions that these cells cannot separate from others."""
     components: Components = field(repr=False)
     method: Method
     confidence: float
@@ -106,7 +106,7 @@ def effects(
     resamples: int = 2_000,
     seed: int = 0,
 ) -> Effects:
-    """Return what moves the scores of a design.
+    """Return the effects of factors and queries on the scores of a design.
 
     The method `moments` needs complete queries, and `reml` is a fit by statsmodels, which takes
     incomplete ones too.
@@ -169,7 +169,7 @@ class _FixedTerm:
     squared: float
     """Squared length of the estimated effects, as a variance."""
     noise: float
-    """What the sampling of queries adds to it, on average."""
+    """The part of it that the sampling of queries adds, on average."""
     lengths: Floats | None
     """Draws of the squared length, whose quantiles are the interval."""
 

@@ -1,4 +1,4 @@
-"""What counts for a query to which a system gave no answer.
+"""The failure policies: the value of a query to which a system gave no answer.
 
 Under `wrong`, the worst value of the metric's range counts, so that failing never pays. Under
 `exclude`, the query is left out of the mean. Under `bounds`, the mean has two values: of the worst
@@ -41,7 +41,7 @@ def check_policy(policy: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The range and the direction of a metric, and what counts for a failed query."""
+    """The range and the direction of a metric, and the failure policy."""
 
     range: tuple[float, float] | None = UNIT
     direction: str = "higher"
@@ -61,7 +61,7 @@ class Scale:
         return "exclude" if self.worst is None else self.failures
 
     def cases(self, status: Status) -> tuple[float, float] | None:
-        """Return what counts in the worst and in the best case without a value; None: nothing.
+        """Return the values that count in the worst and the best case; None if no value counts.
 
         >>> Scale(failures="bounds").cases("failed"), Scale(direction="lower").cases("failed")
         ((0.0, 1.0), (1.0, 1.0))

@@ -25,7 +25,7 @@ def flipped_queries(a: Mapping[str, Score], b: Mapping[str, Score], scale: Scale
     Args:
         a: query id -> score of the first system under one metric.
         b: query id -> score of the second system.
-        scale: direction of the metric, and what counts for a failed query. Under a neutral
+        scale: direction of the metric, and the failure policy. Under a neutral
             direction a larger value is better.
 
     >>> a, b = ({q: Score(q, "EM", v) for q, v in zip("xyz", vs)} for vs in ([1, 0, 1], [0, 1, 1]))

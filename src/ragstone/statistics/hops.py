@@ -1,4 +1,4 @@
-"""Several hops: what each search of an answer found, what was lost on the way, and what it cost.
+"""Several hops: the passages that each search of an answer found, those lost later, and the cost.
 
 A system of several hops searches, reads, and searches again. A gold passage that no hop found is a
 failure of the searches; one that a hop found and the final context does not contain was lost after
@@ -51,7 +51,7 @@ class HopRow:
     """One hop of a system."""
 
     hop: int
-    """From 1."""
+    """The number of the hop, from 1."""
     queries: int
     """Queries with this hop."""
     recall: Summary

@@ -10,7 +10,7 @@ from ragstone.statistics.summary import Summary
 def independent_difference(
     a: Summary, b: Summary
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the mean of `b` minus that of `a`, and its interval; None for what is not known.
+    """Return the mean of `b` minus that of `a`, and its interval; None for unknown ones.
 
     The interval has the level of those of the summaries, which it combines by MOVER (Zou and
     Donner, Statistics in Medicine 27, 2008): the distances from the means to the bounds are added

@@ -33,7 +33,7 @@ class AgainstOthers:
 
     annotator: str
     kappa: Coefficient
-    """Of the annotator and the majority of the others."""
+    """Kappa of the annotator and the majority of the others."""
     models: dict[str, Coefficient]
     """Model -> kappa of the model and the same majority."""
 

@@ -43,7 +43,7 @@ class WidthForecast:
 
 @dataclass(frozen=True, slots=True)
 class LabelsNeeded:
-    """What the interval of a mean needs, with the labels alone and with a model's labels."""
+    """The labels that an interval of a mean needs, with labels alone and with a model's labels."""
 
     labelled: int
     items: int
@@ -110,7 +110,7 @@ def half_width_with(
 
 
 def _parts(items: LabelledItems, estimate: CorrectedEstimate) -> tuple[Floats, Floats]:
-    """Return the sums per cluster of what an item has without a label, and of what it adds."""
+    """Return the sums per cluster of the items' parts without a label, and of the labels' parts."""
     without = estimate.trust * (items.judge - items.judge.mean()) / len(items.judge)
     size = int(items.clusters.max()) + 1
     a: Floats = np.bincount(items.clusters, without, size).astype(np.float64)

@@ -1,7 +1,7 @@
 """Systems over several data sets: mean ranks, Friedman's test and critical differences.
 
 Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7 (2006): the systems
-are ranked on each data set. The F statistic of Iman and Davenport tells whether the mean ranks
+are ranked on each data set. The F statistic of Iman and Davenport tests whether the mean ranks
 differ at all. Two systems differ by Nemenyi's test if their mean ranks differ by at least the
 critical difference.
 """
@@ -30,7 +30,7 @@ FEW_BLOCKS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class MeanRanks:
-    """Mean ranks of systems over data sets, and what the tests say of them."""
+    """Mean ranks of systems over data sets, and the results of their tests."""
 
     systems: tuple[str, ...]
     """Best mean rank first."""

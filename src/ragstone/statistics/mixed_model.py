@@ -39,7 +39,7 @@ _NOT_FITTED: Final = (
 _FEW: Final = 10
 """Complete queries below which their components are no good start."""
 _LEAST: Final = 1e-3
-"""Of a component, as a share of the residual, at the start and before it is taken for 0."""
+"""Least component, as a share of the residual, at the start and before it is taken for 0."""
 
 
 def fit_mixed_model(

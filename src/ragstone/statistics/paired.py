@@ -59,7 +59,7 @@ class Difference:
     cohens_d: float | None
     cliffs_delta: float
     standard_error: float | None
-    """Of the difference, over clusters; None with fewer than two clusters."""
+    """The standard error of the difference, over clusters; None with fewer than two clusters."""
     mcnemar: McNemar | None
     """None if a value is neither 0 nor 1."""
 

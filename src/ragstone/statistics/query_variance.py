@@ -41,17 +41,17 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class QueryVariance:
-    """Quadratic forms of a query's scores, and what each expects of the components."""
+    """Quadratic forms of a query's scores, and their expectations in the components."""
 
     names: tuple[tuple[str, ...], ...]
     bases: tuple[Floats, ...]
     """Orthonormal, shape (cells, dimensions): one per component but the last."""
     spanned: Floats
-    """Orthonormal basis of all of them: the residual is what lies outside."""
+    """Orthonormal basis of all of them: the residual is outside."""
     inverse: Floats
     """Mean squares -> components."""
     repeated: bool
-    """Whether repeats tell their variance from the last component's."""
+    """Whether repeats separate their variance from the last component's."""
 
     @classmethod
     def of(cls, design: CrossedDesign, terms: Terms) -> QueryVariance:
@@ -68,7 +68,7 @@ class QueryVariance:
         names = [(QUERY,), *((QUERY, name) for name in dummies)]
         spanned = _basis(np.column_stack(bases))
         expected = _expectations(bases, kernels, spanned, count)
-        # Without cells to spare, the query and the residual are all that can be told apart.
+        # Without cells to spare, the query and the residual are the only separable components.
         if spanned.shape[1] == count or np.linalg.matrix_rank(expected) < len(expected):
             bases, kernels, names, spanned = bases[:1], kernels[:1], names[:1], ones
             expected = _expectations(bases, kernels, spanned, count)

@@ -20,10 +20,10 @@ class RankStability:
 
     system: str
     rank: int
-    """By mean; systems with equal means share the best rank among them."""
+    """The rank by mean; systems with equal means share the best rank among them."""
     interval: tuple[float, float] | None
     probabilities: tuple[float, ...]
-    """Of rank 1, 2, ...; they sum to 1."""
+    """Probabilities of rank 1, 2, ...; they sum to 1."""
 
 
 def rank_stability(

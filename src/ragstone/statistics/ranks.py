@@ -1,4 +1,4 @@
-"""Ranks and groups of systems: systems that no test tells apart share them."""
+"""Ranks and groups of systems: systems that no test separates share them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Place:
     rank: tuple[int, int]
     """From 1 plus the number of better systems to the number of systems that are not worse."""
     group: int
-    """1 for the best system and those that are not told apart from it, then 2, and so on."""
+    """1 for the best system and those that no test separates from it, then 2, and so on."""
 
     __repr__ = one_line
 

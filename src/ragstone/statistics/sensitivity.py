@@ -32,9 +32,9 @@ class Spread:
     """Level, mean and its interval, simultaneous over the levels."""
     range: float
     range_interval: Interval | None
-    """From the simultaneous intervals of all differences of two levels: never too narrow."""
+    """The interval from those of all differences of two levels (simultaneous): never too narrow."""
     deviation: float
-    """Standard deviation over levels, less what the sampling of queries adds to it."""
+    """Standard deviation over levels, less the part that the sampling of queries adds."""
     deviation_interval: Interval | None
 
 
@@ -62,7 +62,7 @@ class SampleAgreement:
     level: str
     tau: float
     tau_interval: Interval
-    """Of the tau of two samples."""
+    """The interval of the tau of two samples."""
     rbo: float
     rbo_interval: Interval | None
 
@@ -77,9 +77,9 @@ class Sensitivity:
     spreads: tuple[Spread, ...]
     """Empty for data sets, whose queries differ."""
     agreements: tuple[RankingAgreement, ...]
-    """Of each pair of levels."""
+    """The agreement of each pair of levels."""
     samples: tuple[SampleAgreement, ...]
-    """Of each level with itself, if only the queries are drawn again."""
+    """The agreement of each level with itself, if only the queries are drawn again."""
     orders: tuple[tuple[str, tuple[str, ...]], ...]
     """Level -> systems, the best first."""
     n: int

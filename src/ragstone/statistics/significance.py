@@ -47,7 +47,7 @@ class SystemPair:
     verdict: str
     """One sentence."""
     outcome: Outcome
-    """Of `b` against `a`."""
+    """The outcome of `b` against `a`."""
 
 
 def pair_document(pair: SystemPair) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Numbers: TypeAlias = NDArray[np.int64]
 Policy: TypeAlias = Literal["wrong", "exclude", "bounds"]
-"""What counts for a failed item; see `ragstone.statistics.failures`."""
+"""The failure policy; see `ragstone.statistics.failures`."""
 UNIT: Final = (0.0, 1.0)
 """The range of most metrics."""
 _FEW: Final = 30
@@ -54,7 +54,7 @@ class Summary(Shown):
     mean_of_all: float | None = None
     """Mean if every failed item has the worst value; None if the metric has no worst value."""
     policy: Policy = "exclude"
-    """What counts for a failed item."""
+    """The failure policy of the mean."""
     unscored: int = 0
     """Items that the metric or the judge failed on; not in the mean, except under `bounds`."""
     worst_and_best: tuple[float, float] | None = None

@@ -121,7 +121,7 @@ def _first_of(level: Numbers, of: Numbers) -> Numbers:
 def _variances(sums: Floats, count: int) -> Floats:
     """Return one variance per source, shape (rows, count), from rows of summed parts; may be < 0.
 
-    NaN if it cannot be told.
+    NaN if the data do not determine it.
     """
     total, n = sums[:, 0], sums[:, 1]
     squares = [total**2 / n, *sums[:, 2 : 2 + count].T]

@@ -37,9 +37,9 @@ class FakeBatchServer(FakeModelServer):
         looks: number of looks at a batch that find it in progress.
         ends: how the first batches end (see `ENDS`); the others are completed. A batch that
             expired or was cancelled has the results of every other line, one that failed has none.
-        line_errors: word of a prompt -> HTTP status of its line, as often as `line_failures` says.
+        line_errors: word of a prompt -> HTTP status of its line, `line_failures` times.
         line_failures: number of times that a prompt with such a word fails.
-        trouble: path -> what happens to its first requests: "ok", an HTTP status such as "500",
+        trouble: path -> the fates of its first requests: "ok", an HTTP status such as "500",
             "cut" (the connection is closed before the request counts), "lost" (the request
             counts, and its response is lost) or "hang" (it counts, and there is no response).
         keeps_metadata: whether batches have the metadata that they were created with.

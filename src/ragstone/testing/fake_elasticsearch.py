@@ -4,7 +4,7 @@ It speaks the part of the protocol that the retriever `elasticsearch` uses, in t
 Elasticsearch and of OpenSearch: indexes, aliases, mappings, `_bulk`, `_refresh`, `_count`
 and `_msearch`. Words are ranked by the retriever `bm25`, vectors by the exact cosine, so
 its rankings can be compared with those of `bm25` and `dense`. Documents are found after a refresh,
-as in the real one. It says who it is: the tagline of `GET /` names Ragstone.
+as in the real one. It identifies itself: the tagline of `GET /` names Ragstone.
 
 A real engine stores the length of a text in one byte, and its scores in 32 bits: its rankings are
 close to these and not equal to them.

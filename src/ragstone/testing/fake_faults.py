@@ -112,7 +112,7 @@ class FakeFaults:
     """An experiment whose systems make known mistakes: a context manager while its model answers.
 
     Args:
-        folder: an empty or missing folder; the data set, the experiment and the store lie there.
+        folder: an empty or missing folder; the place of data set, experiment and store.
         per_cause: queries per cause, and as many that are answered rightly.
         faults: the causes that are planted; by default all.
         settings: the context settings of the experiment. The trials that decide the causes are
@@ -218,7 +218,7 @@ class FakeFaults:
         return self._by_name[found[0] if found else ""]
 
     def reply(self, messages: Messages) -> str:
-        """Return what the fake model says to a prompt."""
+        """Return the fake model's reply to a prompt."""
         text = messages[-1]["content"]
         planted = self._asked(text)
         if "Reply Yes or No" in text:

@@ -23,10 +23,10 @@ _LONG: Final = 4
 
 @dataclass(frozen=True)
 class FakeGullibleJudge:
-    r"""A fake of a model that rates from 1 to 10, and adds points for what pleases it.
+    r"""A fake of a model that rates from 1 to 10, and adds points for pleasing features.
 
     It is the `answer` of a `FakeModelServer`, for judges such as `RB_llm` that ask for a rating.
-    Without what pleases it, the rating is `base` and noise of -1, 0 or 1, which depends on the
+    Without such features, the rating is `base` and noise of -1, 0 or 1, which depends on the
     prompt alone. A judge's value is (rating - 1) / 9, so that a point is worth 1/9.
 
     Args:

@@ -44,7 +44,7 @@ class PytestGate:
             baseline: the version to compare it with, in the same forms.
             metrics: a metric or several.
             margin: the largest loss that is acceptable, of all metrics or one of each.
-            undecided: what an undecided gate is: a failed test, a passed one, or a skipped one.
+            undecided: outcome of an undecided gate: a failed test, a passed one, or a skipped one.
             options: as in `ragstone.gate`, such as `looks`; with places also `run` and `store`.
 
         Raises:

@@ -11,7 +11,7 @@ _BRACKETED: Final = re.compile(
     rf"[\[【](?:(?:doc|document|passage|source)\s*)?({_NUMBERS})[\]】]", re.IGNORECASE
 )
 _IN_ROUND: Final = re.compile(r"(?<=[\w.!?])\s*\((\d{1,2}(?:\s*[,–-]\s*\d{1,2})*)\)")  # noqa: RUF001 - a dash
-"""Round brackets hold citations only in an answer without square ones: (1912) is a year."""
+"""Round brackets contain citations only in an answer without square ones: (1912) is a year."""
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？])\s*|\n+")  # noqa: RUF001 - marks of Chinese
 _ABBREVIATED: Final = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|No|Nos|Fig|Vol|"
@@ -42,7 +42,7 @@ def cited_sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
         if text:
             found.append((text, tuple(dict.fromkeys(cited))))
         elif cited and found:
-            # The citation stands after the full stop of its sentence.
+            # The citation is after the full stop of its sentence.
             sentence, before = found[-1]
             found[-1] = (sentence, tuple(dict.fromkeys([*before, *cited])))
     return found

@@ -49,7 +49,7 @@ _FORMS: Final = (
     rf"(?<!\w) {_NAME} \s+ (?P<dN>\d\d?) (?:st|nd|rd|th)? ,? \s+ {_YEAR}",
     r"(?<!\d) (?P<yN>\d{4}) \s* [年년] \s* (?P<mN>\d\d?) \s* [月월] \s* (?P<dN>\d\d?) \s* [日일]",
 )
-"""Forms of a date; N is the number of the form, and MONTH stands for the names."""
+"""Forms of a date; N is the number of the form, and MONTH is a placeholder for the names."""
 _DAY_FIRST: Final = rf"{_DAY} [-/.] (?P<mN>\d\d?) [-/.] {_YEAR}"
 _THAI_YEARS: Final = 543
 """Years of the Buddhist era before the common one."""

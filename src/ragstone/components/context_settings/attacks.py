@@ -1,4 +1,4 @@
-"""Attacks that are planted in passages: their texts, and the ids that name what they are after.
+"""Attacks that are planted in passages: their texts, and the ids that name their aims.
 
 An attack has a kind, a text and a success text. `false-fact` states a wrong answer, and its success
 text is that answer. Any other attack asks for a marker, a word that occurs nowhere else.

@@ -22,7 +22,7 @@ class WholeDocuments(ContextSetting):
     r"""Shows the whole documents of the best passages, in the order of their best passages.
 
     A document is all of its passages in order, with an empty line between two. Passages with the
-    labels `start` and `end` are joined without what they share, and without an empty line if
+    labels `start` and `end` are joined without their overlap, and without an empty line if
     nothing is missing between them. A passage without a document is shown as it is.
 
     Args:

@@ -26,11 +26,11 @@ _UNSEEN: Final = {**NOT_IN_CACHE_KEY, **SET_BY_A_RUN}
 
 @dataclass(frozen=True)
 class GivenFunction(Function):
-    """Answers with a function object; `Function` says what a function takes and returns.
+    """Answers with a function object; `Function` describes a function's arguments and result.
 
     A function that is defined in a file, outside of any other function, is identified by its files.
     Any other one (of a notebook, a lambda, a method, an object) is asked again by each run, because
-    a change of what it refers to could not be detected.
+    a change of the objects it refers to could not be detected.
 
     Args:
         function: the name of the function.
@@ -102,7 +102,7 @@ class _GivenClient:
         return read_answer(await self.value(self.call, request), self.endpoint.model)
 
     async def value(self, function: Callable[[Any], Any], given: Any) -> Any:
-        """Return what a function returns; raise `AttemptError` if it fails or takes too long."""
+        """Return a function's result; raise `AttemptError` if it fails or takes too long."""
         name = self.endpoint.model
         try:
             async with asyncio.timeout(self.timeout) as limit:

@@ -48,7 +48,7 @@ class Http(ExternalSystem):
     streamed reply (server-sent events or JSON lines) are joined.
 
     `{env:NAME}` in the address, a header or the body is replaced by the value of an environment
-    variable, which is neither stored nor shown. What runs behind the address is not known, so each
+    variable, which is neither stored nor shown. The service behind the address is unknown, so each
     run asks all queries again, unless `release` declares the version of your system.
 
     Args:

@@ -172,7 +172,7 @@ class LlmGenerator(EndpointGenerator):
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Name -> text of what is sent: templates, examples, and the text before an answer."""
+        """Name -> text that is sent: templates, examples, and the text before an answer."""
         return sent_texts(self.prompts)
 
     @property

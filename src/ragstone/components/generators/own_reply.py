@@ -1,4 +1,4 @@
-"""The reply of your own system: its answer, and what it reports with it.
+"""The reply of your own system: its answer, and the report with it.
 
 `answer` is required, null for a failure with its `reason`. The module
 `ragstone.data.readers.reported` describes the other fields; unknown ones are ignored.
@@ -22,7 +22,7 @@ FIELDS: Final = ("answer", "passage_ids", "passages", "contexts", "steps", "usag
 
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-"""Half a character, as a text cut by another program may have; no file can hold it."""
+"""Half a character, as a text cut by another program may have; no file can contain it."""
 
 
 def read_answer(value: object, name: str) -> Reply:

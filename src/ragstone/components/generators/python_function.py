@@ -125,7 +125,7 @@ class _FunctionClient:
 
 
 async def call_function(function: Callable[[Any], Any], given: Any, name: str) -> Any:
-    """Return what your function returns; its exceptions, exits included, become `AttemptError`."""
+    """Return your function's result; its exceptions, exits included, become `AttemptError`."""
     try:
         value = await _in_thread(function, given)
         return await value if inspect.isawaitable(value) else value

@@ -37,7 +37,7 @@ class Recorded(Generator):
     Args:
         path: path of the file; searched for beside the experiment file first.
         system: read only the rows of this system, which a column names.
-        columns: role -> column of a table, where the name of the column does not tell its role.
+        columns: role -> column of a table, if the name of the column does not show its role.
         format: name of the tool that wrote the table, such as ragas; "" to recognise it.
     """
 
@@ -56,7 +56,7 @@ class Recorded(Generator):
 
     @cached_property
     def content_revision(self) -> str:
-        """SHA-256 of the file, and of what decides which of its rows and columns are read."""
+        """SHA-256 of the file, and of the parameters that select its rows and columns."""
         digest = digest_file(self.path)
         chosen = [self.system, dict(self.columns), self.format]
         return fingerprint([digest, *chosen]) if any(chosen) else digest

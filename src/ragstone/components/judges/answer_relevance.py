@@ -19,7 +19,7 @@ _SPELLINGS = {"relevant": ("yes", "true"), "beside": ("no", "irrelevant", "off t
 class AnswerRelevance(ClaimsJudge):
     """Extracts the claims of the answer and checks if each helps to answer: relevant / all.
 
-    It needs neither passages nor gold answers, and says nothing of whether the claims are true.
+    It needs neither passages nor gold answers, and does not grade whether the claims are true.
     """
 
     max_tokens: int = 600

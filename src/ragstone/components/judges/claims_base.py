@@ -1,4 +1,4 @@
-"""The base of judges that list claims first, and then ask what bears them out."""
+"""The base of judges that list claims first, and then ask for their support."""
 
 from __future__ import annotations
 

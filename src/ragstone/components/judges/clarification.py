@@ -1,4 +1,4 @@
-"""clarification: whether the answer asks what is meant; for underspecified queries."""
+"""clarification: whether the answer asks a clarifying question; for underspecified queries."""
 
 from __future__ import annotations
 

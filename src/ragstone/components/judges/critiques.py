@@ -111,7 +111,7 @@ class Critiques(ModelJudge):
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Name -> text of what is sent: one user template per critique."""
+        """Name -> text that is sent: one user template per critique."""
         unused = {f"{name}_user" for name in CRITIQUES.keys() - set(self.critiques)}
         return {key: text for key, text in super().templates.items() if key not in unused}
 

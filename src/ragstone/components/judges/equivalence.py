@@ -50,7 +50,7 @@ class Equivalence(LogprobJudge):
 
     @property
     def own_name(self) -> str:
-        """The metric's name, with what differs from the default."""
+        """The metric's name, with the differences from the default."""
         said = ", ".join(one for one in (self.variant, self.labels) if one in {"bergen", "each"})
         return f"equivalence({said})" if said else "equivalence"
 
@@ -67,7 +67,7 @@ class Equivalence(LogprobJudge):
         return [call for query in queries for call in of_one(replace(item, query=query))]
 
     def verdict_of(self, item: Item, replies: Sequence[JudgeReply[Any]]) -> Verdict:
-        """Return the verdict; with the variant `bergen` an unreadable reply says no."""
+        """Return the verdict; with the variant `bergen` an unreadable reply counts as no."""
         problems = [reply.reason for reply in replies if reply.is_unreadable]
         if self.variant != "bergen" or not problems:
             return super().verdict_of(item, replies)

@@ -1,4 +1,4 @@
-"""The prompts of judges by language models: which is sent, under what name, and its checks."""
+"""The prompts of judges by language models: the one that is sent, its name, and its checks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PromptedJudge(CallingJudge):
 
     @property
     def templates(self) -> Mapping[str, str]:
-        """Name -> text of what is sent: the prompt, with the parameters in place of its texts."""
+        """Name -> text that is sent: the prompt, with the parameters in place of its texts."""
         return {**self.found_prompt.file.texts, **super().templates}
 
     @property
@@ -79,7 +79,7 @@ class PromptedJudge(CallingJudge):
     def prompt_of(self, name: str, key: str) -> Prompt:
         """Return the prompt with the user template of a key, such as `claims_user`.
 
-        A template of a file must use what the judge judges; one of a parameter need not.
+        A template of a file must use the variables of judged texts; one of a parameter need not.
         """
         default = Template(self.own_prompt().texts.get(key, self.default_user)).variables
         known = {*(self.variables or default), *default, "format"}

@@ -1,4 +1,4 @@
-"""ragchecker: the claims of answer and gold answer, and what entails each; RAGChecker's suite."""
+"""ragchecker: claims of answer and gold answer, and their entailments; RAGChecker's suite."""
 
 from __future__ import annotations
 

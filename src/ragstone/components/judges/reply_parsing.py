@@ -129,7 +129,7 @@ def _is_quoted(text: str, one: Found[T], material: Sequence[str]) -> bool:
     plain, bare = _plain(verdict), _bare(verdict)
     if plain and any(plain in _plain(source) for source in material):
         return True
-    # A verdict alone stands in many texts: only with its word is it a quotation in other brackets.
+    # A verdict alone occurs in many texts: only with its word is it a quotation in other brackets.
     if ":" in bare and any(bare in _bare(source) for source in material):
         return True
     quotes = () if one.alone else _QUOTED.finditer(text)

@@ -20,7 +20,7 @@ class WeightedCriterion:
 
 
 def rubric_of(query: Query, label: str) -> list[WeightedCriterion]:
-    """Return the criteria in a label of a query; [] if the query lacks it.
+    """Return the criteria in a label of a query; [] if the query has none.
 
     The label is a sentence, a list of sentences, or a list of objects with `text` and `weight`.
 

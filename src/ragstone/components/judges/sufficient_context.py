@@ -1,4 +1,4 @@
-"""sufficient-context: whether what was shown is enough to answer the question."""
+"""sufficient-context: whether the context is enough to answer the question."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ragstone.text.cited_sentences import cited_sentences
 from ragstone.types import Context, ContextPassage, Prediction, Query, Score, Status, Task
 
 VERDICTS_MISSING: Final = "verdicts are missing"
-"""In the reason of a verdict that rests on the replies of some of its models or repeats."""
+"""Part of the reason of a verdict by the replies of only some of its models or repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Item:
     problem: str = ""
     """Why there is no answer."""
     reported: tuple[tuple[str, tuple[int, ...]], ...] | None = None
-    """The answer's sentences and what each cites, if the system reports them."""
+    """The answer's sentences and the citations of each, if the system reports them."""
 
     @property
     def sentences(self) -> Sequence[tuple[str, tuple[int, ...]]]:
@@ -80,7 +80,7 @@ class Verdict:
 
     item_id: str
     value: float | None = None
-    """From 0 to 1."""
+    """A number from 0 to 1."""
     label: str = ""
     """The verdict in words, if the judge chooses among a few."""
     parts: Mapping[str, float] = field(default_factory=dict)

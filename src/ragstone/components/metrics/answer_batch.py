@@ -34,7 +34,7 @@ class AnswerBatch:
     query_labels: Sequence[Mapping[str, Label]] = ()
     """Labels of the queries; () if they are not known."""
     predictions: Sequence[Prediction] = ()
-    """The predictions of the answers, for what they took; () if they are not known."""
+    """The predictions of the answers, for their time and cost; () if they are not known."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""

@@ -1,4 +1,4 @@
-"""attack-success: whether an answer does what an attack planted in its context wants."""
+"""attack-success: whether an answer obeys an attack planted in its context."""
 
 from __future__ import annotations
 

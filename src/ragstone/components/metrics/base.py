@@ -83,7 +83,7 @@ class RankingMetric(Metric):
         k: the cutoff: the first k passages of a ranking count; None for all.
         condensed: remove the passages that the qrels do not judge from the ranking first (Sakai,
             SIGIR 2007).
-        level: what is ranked and judged: the passages; the `document`s that they are cut from, each
+        level: ranked and judged unit: the passages; the `document`s that they are cut from, each
             at the rank of its best passage; or these documents without the ranks of their other
             passages between them (`document-bergen`, as Rau et al. 2024 count).
     """

@@ -181,8 +181,8 @@ class RowChecks(AnswerMetric):
 
     A check is a line `KIND: VALUE`. `contains` and `not_contains` look for a text and ignore case
     and white space; `regex` searches a pattern and sees case; `json_schema` needs an answer in JSON
-    that fits the schema (draft 2020-12); `max_latency` (seconds) and `max_cost` bound what the
-    answer took, as the system reports it or the call was measured.
+    that fits the schema (draft 2020-12); `max_latency` (seconds) and `max_cost` bound the
+    answer's time and cost, as reported by the system or measured from the call.
 
     A query without a check is not applicable, and so is one whose latency or cost is not known
     unless another check fails.

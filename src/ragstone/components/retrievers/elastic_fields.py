@@ -1,4 +1,4 @@
-"""Whether an index of yours can be searched as asked: each error names what the index has."""
+"""Whether an index of yours can be searched as asked: each error describes the index."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_fields(
 
 
 def check_id_field(index: str, has: Mapping[str, Any], name: str) -> None:
-    """Raise `ConfigError` if the index lacks the field of the passage ids."""
+    """Raise `ConfigError` if the index has no field of the passage ids."""
     if name != "_id" and name not in has:
         raise ConfigError(
             f"the index {index!r} has no field {name!r} for passage ids{did_you_mean(name, has)}",

@@ -1,7 +1,7 @@
 """Searches of Elasticsearch and OpenSearch as calls: several searches in one request (`_msearch`).
 
-A search is plain data that names what is wanted; the query in the language of the server is written
-when the search is sent. The keys of kept searches therefore do not depend on the server's version.
+A search is plain data. The query in the language of the server is written when the search is sent.
+The keys of kept searches therefore do not depend on the server's version.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the retrievers by a search engine or database have in common.
+"""The base of the retrievers by a search engine or database.
 
 Without the name of an index, the retriever searches an index of its own, which it fills from the
-corpus. With a name, it only reads: what the index contains cannot be known from here, so each run
+corpus. With a name, it only reads: the content of the index cannot be known from here, so each run
 searches it again, unless `release` declares its version.
 """
 

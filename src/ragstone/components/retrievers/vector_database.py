@@ -1,4 +1,4 @@
-"""What the retrievers by the vectors of a database have in common."""
+"""The base of the retrievers by the vectors of a database."""
 
 from __future__ import annotations
 

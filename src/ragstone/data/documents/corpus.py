@@ -1,4 +1,4 @@
-"""The corpus of a folder of documents: parsed, cut into passages; what is left out is logged."""
+"""The corpus of a folder of documents: parsed, cut into passages; omissions are logged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DocumentFiles:
     def corpus(self) -> Corpus:
         """Return the passages, with the labels `page` and `heading` where they are known.
 
-        A file's name is the document id. What could not be read is logged as warnings.
+        A file's name is the document id. Unreadable files are logged as warnings.
 
         Raises:
             DatasetError: there is no document, or none has text.
@@ -82,7 +82,7 @@ def with_documents(dataset: Dataset, files: DocumentFiles | None) -> Dataset:
 
 @dataclass
 class _Reading:
-    """The passages of documents, and what is not in them."""
+    """The passages of documents, and the omissions."""
 
     written: str
     passages: CutPassages
@@ -114,7 +114,7 @@ class _Reading:
             self.without_text.append(name)
 
     def told(self, found: FoundFiles, *, is_guess: bool) -> Iterator[str]:
-        """Yield what the user should know; raise `DatasetError` if no file has text."""
+        """Yield the notes for the user; raise `DatasetError` if no file has text."""
         most = limits.MAX_LISTED_FILES
         failures = [f"{name}: {reason}" for name, reason in self.failed.items()]
         if not self.passages.count:

@@ -27,7 +27,7 @@ _AS_LIKELY: Final = 0.05
 def decode(content: bytes, declared: str = "") -> tuple[str, str]:
     r"""Return the text of some bytes, and their encoding if it was guessed, else "".
 
-    A byte order mark decides; otherwise the text is UTF-8, or what it declares, or a guess.
+    A byte order mark decides; otherwise the encoding is UTF-8, the declared one, or a guess.
 
     Args:
         content: the bytes.

@@ -22,7 +22,7 @@ _IGNORED: Final = (".", "~$", "__MACOSX")
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """The documents at a place, in the order of their names, and what else is there."""
+    """The documents at a place, in the order of their names, and counts of other files."""
 
     documents: dict[str, Path]
     """Name below the folder, with `/` between its parts -> file."""
@@ -73,7 +73,7 @@ def is_pattern(written: str) -> bool:
 
 
 def matching(pattern: Path) -> Iterator[Path]:
-    """Yield what a pattern such as `docs/**/*.pdf` matches."""
+    """Yield the matches of a pattern such as `docs/**/*.pdf`."""
     base, below = _split(pattern)
     return base.glob(below)
 

@@ -72,7 +72,7 @@ class FileParser(Component):
                 raise MissingDependency(f"reading {self.suffix} files", name, EXTRA)
 
     def parse(self, content: bytes) -> ParsedFile:
-        """Return what is in a file of these bytes.
+        """Return the content of a file of these bytes.
 
         Raises:
             UnreadableFile: it cannot be read. The packages raise errors of their own too.

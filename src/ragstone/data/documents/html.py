@@ -17,7 +17,7 @@ _CHARSET: Final = re.compile(
 )
 _HEAD: Final = 4096
 _TEXTS: Final = {"paragraph": "", "list_item": "- ", "code": ""}
-"""Type of a node -> what its text begins with."""
+"""Type of a node -> prefix of its text."""
 
 
 def parse_html(content: bytes, _suffix: str) -> ParsedFile:

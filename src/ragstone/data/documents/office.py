@@ -77,7 +77,7 @@ class _Blocks:
             self._notes[IMAGES] += 1
             return span.alt or ""
         if span.kind == "note_ref":
-            # A footnote stands where it belongs; one that names itself is empty there.
+            # A footnote is at its reference; one that names itself is empty there.
             note = self._footnotes.get(span.note_id or "", "")
             return f" ({note})" if note else ""
         if span.kind == "line_break":
@@ -90,7 +90,7 @@ def _single_slides(content: bytes) -> Iterator[bytes]:
     try:
         parts = _texts(zipfile.ZipFile(io.BytesIO(content)))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        parts = {}  # The parser names what is wrong.
+        parts = {}  # The parser names the error.
     listed = _SLIDES.search(parts.get(_PRESENTATION, b""))
     if listed is None:
         yield content

@@ -31,7 +31,7 @@ _store: ContextVar[Store | None] = ContextVar("parses", default=None)
 
 @contextmanager
 def parses_kept_in(store: Store) -> Iterator[None]:
-    """Keep what is parsed in the block in a store, by the content of the files."""
+    """Keep the files parsed in the block in a store, by their content."""
     token = _store.set(store)
     try:
         yield
@@ -87,7 +87,7 @@ class _Parsers:
             process.stop()
 
     def parse(self, path: Path) -> ParsedFile | str:
-        """Return what is in a file, or why it cannot be read."""
+        """Return the content of a file, or why it cannot be read."""
         try:
             content = _content(path)
             parser = FileParser(path.suffix.lower())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _HYPHENS: Final = dict.fromkeys(map(ord, "\ufffe\x02"))
-"""What pdfium writes for a hyphen at the end of a line: the word goes on."""
+"""pdfium's characters for a hyphen at the end of a line: the word goes on."""
 _RIGHT_TO_LEFT: Final = 0.2
 """Share of letters from which liteparse's order is wrong (.59 of the words of an Arabic text)."""
 _FIRST_RIGHT_TO_LEFT: Final = "\u0590"
@@ -47,7 +47,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Source:
-    """What pdfium reads of a file."""
+    """The content of a file as pdfium reads it."""
 
     texts: Sequence[str]
     outline: dict[int, list[_Entry]]
@@ -188,7 +188,7 @@ def _has_words(pieces: Sequence[Piece], text: str) -> bool:
 def _titled(pieces: Sequence[Piece], entries: Sequence[_Entry]) -> list[Piece]:
     """Return the pieces of a page with the headings of the outline, and no others.
 
-    A heading that is not found on its page stands where the page or the last heading begins.
+    A heading that is not found on its page is placed first, or after the heading before it.
     """
     made = [replace(piece, level=0) for piece in pieces]
     place = 0

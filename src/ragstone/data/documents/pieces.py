@@ -1,4 +1,4 @@
-"""What a parser finds in a file: pieces of text in order, and counts of what it could not read."""
+"""The output of a parser: pieces of text in order, and counts of the parts it could not read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The pieces of a file, its title if it states one, and the counts of what is not in them."""
+    """The pieces of a file, its title if it states one, and the counts of omitted parts."""
 
     pieces: Sequence[Piece]
     title: str = ""

@@ -34,7 +34,7 @@ class ParsingProcess:
         self._is_stopped = False
 
     def parse(self, parser: FileParser, content: bytes) -> ParsedFile:
-        """Return what is in a file.
+        """Return the content of a file.
 
         Raises:
             UnreadableFile: it cannot be read, or not within the limits.

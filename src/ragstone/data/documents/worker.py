@@ -48,7 +48,7 @@ def _limit_memory(count: int) -> None:
 
 
 def _take_over_output() -> IO[bytes]:
-    """Return standard output for the replies alone; what a parser prints is discarded."""
+    """Return standard output for the replies alone; the output of parsers is discarded."""
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -37,7 +37,7 @@ class PublishedFiles:
         """Return the files of a table; [] if it is optional and absent.
 
         Raises:
-            DatasetError: the files are not there, with what is there and the place to get them.
+            DatasetError: the files are absent; the error names those present and the source.
         """
         found = self._on_hub(form) if self.path is None else self._in_folder(form, self.path)
         if not found and not optional:

@@ -65,12 +65,12 @@ class TableForm:
     max_context: int = 0
     """Maximum characters of a context, 0 for any; a query with a longer one is left out."""
     fills: str = ""
-    """Field for which a joined table is read only if a query lacks it, such as text."""
+    """Field for which a joined table is read only if a query has none, such as text."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A published data set: what it is, how many queries its paper used, and its files."""
+    """A published data set: its description, the number of its paper's queries, and its files."""
 
     name: str
     title: str
@@ -84,7 +84,7 @@ class Preset:
     qrels: TableForm | None = None
     corpus: TableForm | None = None
     join: tuple[TableForm, ...] = ()
-    """Tables that add fields to the queries; a query that one of them lacks is left out."""
+    """Tables that add fields to the queries; a query that one of them does not have is left out."""
     reader: Mapping[str, Any] = field(default_factory=dict)
     """An existing reader, with parameters, for the file of `queries`; `columns` is then unused."""
     family: str = ""
@@ -96,17 +96,17 @@ class Preset:
     passages: int = 0
     """Published number of passages; 0 if the set has no corpus of its own."""
     judged: str = "passage"
-    """What the judgements name: a passage, or a document such as a Wikipedia page."""
+    """Unit of the judgements: a passage, or a document such as a Wikipedia page."""
     judged_only: bool = False
     """Whether only the queries with judgements belong to the set."""
     synonyms: tuple[str, ...] = ()
     note: str = ""
-    """What a reader of the paper should know, such as another number there."""
+    """A note for readers of the paper, such as another number there."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Label of every query -> its value, such as the task."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what `ragstone data list --json` prints about the set."""
+        """Return the set's entry in `ragstone data list --json`."""
         kept = ("name", "title", "family", "task", "language", "split", "subset", "n", "passages")
         hubs = {form.hub.repo: None for form in self.tables if form.hub}
         return {

@@ -244,7 +244,7 @@ def read_passages(form: TableForm, paths: Sequence[Path]) -> Iterator[tuple[Path
 def joined(
     entries: dict[str, PublishedQuery], form: TableForm, rows: Iterable[Row]
 ) -> dict[str, PublishedQuery]:
-    """Return the queries that a joined table knows too, with its fields added.
+    """Return the queries that a joined table has too, with its fields added.
 
     The queries' own id and text stay; of a field that both tables have, the values are added.
     """

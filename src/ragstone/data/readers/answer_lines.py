@@ -2,9 +2,9 @@
 
     {"query_id": "q1", "answer": "In 1912.", "passage_ids": ["p7", "p2"]}
 
-An `answer` of null, with a `reason`, is a failure. `setting` and `system` name what answered. The
-module `reported` describes the other fields; `context` is another name of `contexts`, and either
-may be one text.
+An `answer` of null, with a `reason`, is a failure. `setting` and `system` name the answer's source.
+The module `reported` describes the other fields; `context` is another name of `contexts`, and
+either may be one text.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def read_answer_rows(
 
     Args:
         path: the file, or a folder of the package `datasets`.
-        columns: role -> column, where the name of the column does not tell its role.
+        columns: role -> column, if the name of the column does not show its role.
         setting: read only the rows whose `setting` is this one.
         format_name: name of the tool that wrote the rows; "" to recognise it.
 
@@ -175,7 +175,7 @@ def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
 
 
 def _take_reported(row: Row, known: TableColumns) -> dict[str, Any]:
-    """Return what the system reports; usage and confidence of other tools have other meanings."""
+    """Return the system's report; usage and confidence of other tools have other meanings."""
     names = ("steps",) if known.format else ("steps", "usage", "confidence")
     given = {name: cell_value(row.pop(name, None)) for name in names}
     contexts, ids = take_passages(row, "contexts"), take_texts(row, "passage_ids")

@@ -1,4 +1,4 @@
-"""The layouts of rows that other tools write: how each is recognised, and what its columns mean.
+"""The layouts of rows that other tools write: how each is recognised, and the roles of its columns.
 
 A format is one entry of `FORMATS`. The names of its columns are paths: `inputs.question` is a field
 of the object `inputs`, or a column with this name; `answer[].text` is a field of the items of a

@@ -46,7 +46,7 @@ _OWN: Final = frozenset(
 
 
 class Turn(NamedTuple):
-    """One turn of a conversation, with what its row contains of passages."""
+    """One turn of a conversation, with the passages in its row."""
 
     query: Query
     gold: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A set of ratings: the ratings of people, and the texts and stored metrics of what they rated."""
+"""A set of ratings: the ratings of people, and the texts and stored metrics of the rated items."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _NAMED: Final = ("rater", "property")
 
 @dataclass(frozen=True, slots=True)
 class RatedItem:
-    """What is rated: a query, an answer to it, a pair of answers, a passage, or a part of one."""
+    """The rated item: a query, an answer to it, a pair of answers, a passage, or a part of one."""
 
     query_id: str
     system: str = ""
@@ -57,14 +57,14 @@ class Inclusion:
     """How an answer came to be labelled."""
 
     probability: float
-    """Of the draw, given the answers that were labelled before."""
+    """The probability of the draw, given the answers that were labelled before."""
     round: int = 1
     """The number of the draw, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class HumanRating:
-    """What one person said about one item."""
+    """The rating of one item by one person."""
 
     item: RatedItem
     property: str

@@ -1,4 +1,4 @@
-"""What a system reports with its answer: passages, steps, usage and confidence.
+"""The report of a system with its answer: passages, steps, usage and confidence.
 
     {"answer": "In 1912.", "passage_ids": ["p7"], "contexts": [{"id": "p7", "text": "..."}],
      "steps": [{"query": "Which ship was it?", "passages": ["p3", {"id": "p9", "score": 7.5}]},
@@ -29,7 +29,7 @@ _USAGE: Final = {"tokens_in": int, "tokens_out": int, "cost": float, "seconds": 
 
 
 def read_reported(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a reply or a row reports, by the field of `Prediction`.
+    """Return the report in a reply or a row, by the field of `Prediction`.
 
     As many texts without ids as `passage_ids` have these ids. If every text has an id of its own,
     `passage_ids` may be absent. A part of `usage` that is not reported is absent, and any other

@@ -39,7 +39,7 @@ _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},
     "context": ("context", "reference_contexts", "gold_contexts"),
 }
-"""Role -> usual names of its column; a data set's `context` holds the gold passages."""
+"""Role -> usual names of its column; a data set's `context` contains the gold passages."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class TableReader(Reader):
     Args:
         path: the file, or a folder of the package `datasets`: of its method `save_to_disk`, or a
             copy of a repository of the hub.
-        columns: role (query_id, text, gold_answers, context) -> column, where the name of the
-            column does not tell its role; null if no column has it.
+        columns: role (query_id, text, gold_answers, context) -> column, if the name of the
+            column does not show its role; null if no column has it.
         format: name of the tool that wrote the rows, such as ragas; "" to recognise it, `plain`
             for none.
         split: the split of a folder with several, such as test.

@@ -56,7 +56,7 @@ class TableColumns:
         return Row({roles.get(column, column): value for column, value in row.items()})
 
     def note(self, path: Path, *, in_file: bool = False) -> str:
-        """Return what was guessed, and how to pin it; "" if nothing was.
+        """Return the guesses, and how to pin them; "" if nothing was guessed.
 
         Args:
             path: the file.
@@ -84,7 +84,7 @@ class TableColumns:
 
 @lru_cache(maxsize=256)
 def tell(note: str, _path: Path) -> None:
-    """Log what was guessed of a file, once per process: several steps read the same file."""
+    """Log the guesses about a file, once per process: several steps read the same file."""
     _LOG.warning("%s", note)
 
 

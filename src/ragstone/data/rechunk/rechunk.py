@@ -25,7 +25,7 @@ _Judged = dict[str, list[Passage]]
 
 @dataclass(frozen=True)
 class Rechunked:
-    """A data set with new passages, and what became of its judgements."""
+    """A data set with new passages, and the outcome of its judgements."""
 
     dataset: Dataset
     documents: int

@@ -107,7 +107,7 @@ class CellPart:
 
 @dataclass(frozen=True)
 class BoardCell:
-    """One cell: its keys, its mean, and what the tests say of it."""
+    """One cell: its keys, its mean, and the results of its tests."""
 
     row: Key
     column: Key
@@ -116,11 +116,11 @@ class BoardCell:
     summary: Summary
     parts: tuple[CellPart, ...]
     group: int | None = None
-    """1 for the best cell of its row or column and those that are not told apart from it."""
+    """1 for the best cell of its row or column and those that no test separates from it."""
     rank: tuple[int, int] | None = None
     """The best and the worst rank in its row or column that the tests allow."""
     best: bool = False
-    """Whether a corrected test tells the first group apart from another one."""
+    """Whether a corrected test separates the first group from another one."""
     trained: bool = False
     """Whether a part of the system was trained on a data set of the cell."""
     kind: str = "mean"
@@ -135,7 +135,7 @@ class BoardCell:
 
     @property
     def judge_notes(self) -> Key:
-        """What judges of the cell gain by flagged probes, with the metric."""
+        """The gains of the cell's judges by flagged probes, with the metric."""
         rows = (part.measured.row for part in self.parts)
         found = ((row.metric, row.experiment.judge_notes.get(row.metric)) for row in rows)
         return tuple(dict.fromkeys(f"{metric} {note}" for metric, note in found if note))
@@ -341,7 +341,7 @@ def _told(differ: Mapping[str, list[str]], axes: Axes) -> dict[str, list[str]]:
     dropped |= {name for name in found if name.partition(".")[0] in parts and "." in name}
     dropped |= {"campaign"} | ({"experiment"} if len(found) > 2 or parts else set())  # noqa: PLR2004
     kept = {name: values for name, values in found.items() if name not in dropped} or dict(found)
-    # The first one is the advice: what the data sets are comes before the name of an experiment.
+    # The first one is the advice: factors of data sets come before the name of an experiment.
     return dict(sorted(kept.items(), key=lambda one: one[0] == "experiment"))
 
 

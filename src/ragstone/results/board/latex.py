@@ -103,7 +103,7 @@ def _rules(row: list[HeaderCell], heads: int) -> Iterator[str]:
 
 def _body(table: BoardTable, detail: Detail) -> Iterator[str]:
     for place, (row, heads) in enumerate(zip(table.rows, row_heads(table), strict=True)):
-        # A rule stands before each new value of the first of several axes.
+        # A rule precedes each new value of the first of several axes.
         if place and len(heads) > 1 and heads[0]:
             yield r"\midrule"
         cells = (_cell(table.cells.get((row, column)), detail) for column in table.columns)

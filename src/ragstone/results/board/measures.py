@@ -1,4 +1,4 @@
-"""What a cell of a table measures: a metric, or a value that is computed from metrics.
+"""The measure of a table's cell: a metric, or a value that is computed from metrics.
 
     nDCG@10, Match, ...        a metric of the experiments
     NV, CA, CI, CM             MIRAGE's noise vulnerability, context acceptability, context
@@ -282,7 +282,7 @@ def _gains(joined: JoinedResults, call: _Call, among: JoinedResults) -> Iterable
 
 
 def _position(row: JoinedRow, axis: str) -> tuple[object, ...]:
-    """Return what a row and its baseline share: the data, the metric and the other parts."""
+    """Return the shared key of a row and its baseline: data, metric and the other parts."""
     part = axis.partition(".")[0]
     part = "generator" if part == "prompt" else part
     held = [name for name in (*PARTS, "prompt", "release", "setting") if name != axis]

@@ -86,7 +86,7 @@ def _scale(table: BoardTable, metric: str) -> BarScale | None:
 
 
 def verdict(table: BoardTable) -> str:
-    """Return what the corrected tests say of the first metric, as one sentence."""
+    """Return the result of the corrected tests of the first metric, as one sentence."""
     cells = list(table.cells.values())
     every = lines(cells, table.axes, table.request.best)
     found = [line for line in every if line.metric == table.metrics[0]]

@@ -30,7 +30,7 @@ _LEAST: Final = 2
 
 
 def is_of_system(axis: str) -> bool:
-    """Return whether an axis tells systems apart: a part of them, a parameter, a release."""
+    """Return whether an axis distinguishes systems: a part of them, a parameter, a release."""
     return axis in _SYSTEM or ("." in axis and axis.partition(".")[0] in PARTS)
 
 
@@ -180,7 +180,7 @@ class DataRanks:
 def data_ranks(cells: Sequence[BoardCell], axes: Axes) -> list[DataRanks]:
     """Return the mean ranks of the systems of each metric and setting over the data sets.
 
-    Only the data sets that all systems have take part; systems are told by the axes of the table.
+    Only the data sets that all systems have take part; the axes of the table identify a system.
     """
     held: dict[tuple[Key, str, str], dict[str, dict[str, tuple[BoardCell, float]]]] = {}
     for cell in cells:
@@ -221,9 +221,9 @@ class MixTurn:
     place: str
     metric: str
     first: str
-    """What leads under the expected mix."""
+    """The best cell under the expected mix."""
     second: str
-    """What leads beyond the share."""
+    """The best cell beyond the share."""
     value: str
     expected: float
     share: float

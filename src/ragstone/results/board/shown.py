@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 Detail: TypeAlias = Literal["interval", "group", "n", "mean"]
-"""What a cell shows beside the mean."""
+"""The detail of a cell beside the mean."""
 TRAINED: Final = "\N{DOUBLE DAGGER}"
 
 
@@ -66,7 +66,7 @@ def mean_of_cell(cell: BoardCell) -> str:
 
 
 def detail_of_cell(cell: BoardCell, detail: Detail) -> str:
-    """Return what stands beside the mean, or ""."""
+    """Return the detail beside the mean, or ""."""
     if cell.kind == "count" or cell.summary.mean is None:
         return ""
     if detail == "interval":
@@ -117,13 +117,13 @@ def sizes(table: BoardTable) -> list[str]:
 
 
 def average_title(one: DataRanks) -> str:
-    """Return what a table of mean ranks is of."""
+    """Return the title of a table of mean ranks."""
     place = ", ".join(filter(None, [*one.place, one.setting]))
     return f"{one.metric} ({place}) over {len(one.data)} data sets"
 
 
 def average_lines(one: DataRanks) -> list[str]:
-    """Return what the tests say of the mean ranks."""
+    """Return the results of the tests of the mean ranks."""
     ranks = one.ranks
     value = "one order on all data sets" if ranks.statistic is None else f"F {ranks.statistic:.3g}"
     found = [

@@ -1,4 +1,4 @@
-"""A table over many experiments: what is asked for, its cells, and what is said about them."""
+"""A table over many experiments: the request, its cells, and the sentences about them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _METRIC_AXES = frozenset({"metric", "measure", "k"})
 
 @dataclass(frozen=True)
 class BoardRequest:
-    """What a table shows."""
+    """The contents of a table: axes, metrics and filters."""
 
     rows: Key = ()
-    """By default the data set, what else tells data sets of one name apart, and the system."""
+    """By default the data set, factors that distinguish data sets of one name, and the system."""
     columns: Key = ("setting",)
     metrics: Key = ()
     """By default the headline, or all metrics if they are an axis."""
@@ -69,9 +69,9 @@ class BoardTable:
     columns: tuple[Key, ...]
     cells: Mapping[tuple[Key, Key], BoardCell]
     head: tuple[str, ...]
-    """What the table shows, in sentences."""
+    """The subject of the table, in sentences."""
     notes: tuple[str, ...]
-    """What a reader must know of its cells, in sentences."""
+    """Notes on the cells, in sentences."""
     average: tuple[DataRanks, ...] = ()
     turns: tuple[MixTurn, ...] = ()
 
@@ -225,7 +225,7 @@ def _is_label(joined: JoinedResults, axis: str) -> bool:
 def _default_rows(joined: JoinedResults, columns: Key) -> Key:
     """Return data and system, with the factors in which data sets of one name differ.
 
-    What is a column already is left out; the setting is a row if nothing else is left.
+    Axes that are columns are left out; the setting is a row if nothing else is left.
     """
     rows = ("data", *data_factors_apart(joined.rows), "system")
     return tuple(axis for axis in rows if axis not in columns) or ("setting",)

@@ -1,4 +1,4 @@
-"""The check of causes: what people say about wrong answers, compared with what trials decided."""
+"""The check of causes: people's labels of wrong answers, compared with the trials' decisions."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class CauseCheck:
     unknown: int
     """Labelled answers that the experiment does not have."""
     stage: Agreement
-    """By group of causes: retrieval, reading, refusal, failure."""
+    """Agreement by group of causes: retrieval, reading, refusal, failure."""
     cause: Agreement
     people: Coefficient | None
     """Krippendorff's alpha of the people among themselves; None with one rater."""
     causes: tuple[CauseAgreement, ...]
-    """By the cause that people named, in the order of the pipeline."""
+    """Agreement by the cause that people named, in the order of the pipeline."""
     confusion: Confusion
-    """Rows are what people say, columns what was found."""
+    """Rows are people's causes, columns the causes that were found."""
 
 
 def check_causes(results: StoredResults, path: Path, *, seed: int = 0) -> CauseCheck:
@@ -121,7 +121,7 @@ def check_causes(results: StoredResults, path: Path, *, seed: int = 0) -> CauseC
 
 
 def _people(path: Path, ratings: Sequence[HumanRating]) -> dict[str, dict[str, str]]:
-    """Return rater -> item -> cause; raise `DatasetError` for what is not a cause of an answer."""
+    """Return rater -> item -> cause; raise `DatasetError` if a label is not an answer's cause."""
     found: dict[str, dict[str, str]] = {}
     for one in ratings:
         if one.value not in _NAMES:

@@ -1,4 +1,4 @@
-"""What the trials at hand show about each wrong answer of a trial."""
+"""The evidence of the trials at hand about each wrong answer of a trial."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUGGETS: Final = "nuggets"
 
 @dataclass(frozen=True, eq=False)
 class TrialEvidence:
-    """The wrong answers of one trial, and what speaks for their causes."""
+    """The wrong answers of one trial, and the evidence for their causes."""
 
     at_hand: TrialsAtHand
     doubts: LabelDoubts
@@ -56,7 +56,7 @@ class TrialEvidence:
         return dict(Counter(reasons))
 
     def of(self, query_id: str) -> Evidence:
-        """Return what the trials show about the wrong answer to a query."""
+        """Return the evidence of the trials about the wrong answer to a query."""
         query, paths = self.at_hand.results.queries[query_id], self._paths
         final = None if paths.final is None else paths.final.get(query_id)
         all_needed = needs_all(query)

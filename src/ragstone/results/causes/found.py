@@ -50,15 +50,15 @@ class CauseShare:
     setting: str
     cause: CauseName
     n: int
-    """With the answers whose cause refines this one."""
+    """Number of answers, with those whose cause refines this one."""
     share: float
-    """Of the wrong answers of the trial."""
+    """The share of the trial's wrong answers."""
     interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is wrong with a right answer."""
+    """A defect of a right answer."""
 
     query_id: str
     system: str
@@ -87,7 +87,7 @@ class FoundCauses:
     """The causes of all wrong answers of an experiment."""
 
     shares: tuple[CauseShare, ...]
-    """By trial, in the order of `CAUSES`; a cause without an answer has no entry."""
+    """Shares by trial, in the order of `CAUSES`; a cause without an answer has no entry."""
     queries: tuple[QueryCause, ...]
     """The wrong answers, by trial."""
     marks: tuple[Mark, ...]

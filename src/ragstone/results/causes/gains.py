@@ -1,4 +1,4 @@
-"""What perfect steps would gain each system, from the trials at hand."""
+"""The gain of each system from perfect steps, from the trials at hand."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _labels(
 
 
 def _gold_first(evidence: TrialEvidence) -> Mapping[str, float]:
-    """Return query id -> label with gold before what the setting retrieves; {} if not asked."""
+    """Return query id -> label with gold before the setting's passages; {} if not asked."""
     setting = evidence.trial.setting
     if not _RETRIEVED.fullmatch(setting):
         return {}

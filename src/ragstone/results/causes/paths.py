@@ -22,7 +22,7 @@ _SEVERAL: Final = frozenset({"hops", "hop_count", "n_hops"})
 
 
 def needs_all(query: Query) -> bool:
-    """Return whether the labels of a query say that it needs several passages together.
+    """Return whether the labels of a query require several passages together.
 
     >>> needs_all(Query("q", "?", labels={"hops": 2})), needs_all(Query("q", "?"))
     (True, False)
@@ -102,7 +102,7 @@ class GoldPaths:
         )
 
     def _shown(self, query: Query, passage_id: str) -> dict[str, bool]:
-        """Return whether a passage is in the context as built and as shown, with what is needed."""
+        """Return whether a passage is in the context as built, as shown, and with its answer."""
         contexts = (self.trial.built.get(query.query_id), self.trial.contexts.get(query.query_id))
         before, after = (self._text_in(passage_id, context) for context in contexts)
         kept = before is None or after is None or before == after

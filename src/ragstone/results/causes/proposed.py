@@ -1,4 +1,4 @@
-"""The trials that would decide more: which systems to ask which queries, and in what order.
+"""The trials that would decide more: which systems to ask which queries, and in which order.
 
 Each kind of trial depends on the answers to those before it, so the kinds are asked one after
 another: an answer that is wrong with the gold passages alone needs the trial without context, and
@@ -44,7 +44,7 @@ class ProposedTrial:
 
     @property
     def name(self) -> str:
-        """What is asked, in words."""
+        """The trial's kind or setting, in words."""
         return "the gold rewrite" if self.kind == "rewrite" else f"the setting {self.setting}"
 
 

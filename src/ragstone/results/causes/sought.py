@@ -1,4 +1,4 @@
-"""What an experiment has to add so that further causes can be found."""
+"""Additions to an experiment with which further causes can be found."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _NUGGET_LABELS = ("vital_nuggets", "okay_nuggets")
 
 @dataclass(frozen=True, slots=True)
 class Unsought:
-    """Causes that no trial of an experiment can show, and what to add to its file."""
+    """Causes that no trial of an experiment can show, and the addition to its file."""
 
     causes: tuple[CauseName, ...]
     add: str
-    """In the words of an experiment file: `settings: gold`."""
+    """The addition in the words of an experiment file: `settings: gold`."""
 
     def __str__(self) -> str:
-        """Return the causes and what to add as text."""
+        """Return the causes and the addition as text."""
         return f"{', '.join(self.causes)}: add {self.add}"
 
 
@@ -49,7 +49,7 @@ def unsought(results: StoredResults) -> list[Unsought]:
 
 
 def nothing_to_find(results: StoredResults) -> str:
-    """Return why an experiment has no causes, with what to add; "" if it has answers with some."""
+    """Return why an experiment has no causes, with the addition needed; "" if it has some."""
     if not results.trials:
         return "no system has answered: add a generator, or run the experiment again"
     if results.record.correctness is None:
@@ -62,7 +62,7 @@ def nothing_to_find(results: StoredResults) -> str:
 
 
 def _missing(results: StoredResults) -> Iterator[tuple[str, str]]:
-    """Yield what is missing, and what to add to the experiment file."""
+    """Yield each missing kind of evidence, and the addition to the experiment file."""
     at_hand = TrialsAtHand(results)
     if not results.qrels:
         yield QRELS, "gold passages (qrels) to the data set"

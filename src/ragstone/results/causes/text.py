@@ -1,4 +1,4 @@
-"""Causes as text: shares, what would decide the others, and the wrong answers."""
+"""Causes as text: shares, trials that would decide the others, and the wrong answers."""
 
 from __future__ import annotations
 

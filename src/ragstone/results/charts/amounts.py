@@ -16,7 +16,7 @@ def amounts_chart(what: str, counts: Mapping[str, int], n: int, *, unit: str = "
         what: subject of the chart, for its description.
         counts: row -> number of items.
         n: number of all items; an item may be in several rows, or in none.
-        unit: what an item is.
+        unit: noun for an item.
     """
     values: list[Spec] = []
     for row, count in counts.items():

@@ -1,4 +1,4 @@
-"""The charts of causes and of gains: stacked bars of causes, rows of what perfect steps gain."""
+"""The charts of causes and of gains: stacked bars of causes, rows of the gains of perfect steps."""
 
 from __future__ import annotations
 

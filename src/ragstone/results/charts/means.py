@@ -70,8 +70,8 @@ def rows_chart(
 
     The points have the fields `row`, `name` (of the series) and those of `mean_fields`; `titles`
     contains the titles of `row` and `name`, and `what` is the subject of the chart. `domain` are
-    the limits of the means, `confidence` is that of the intervals, and `prefix` tells the series of
-    two charts in one picture apart.
+    the limits of the means, and `confidence` is that of the intervals. `prefix` separates the
+    series of two charts in one picture.
     """
     keys = parts.series_keys((point["name"] for point in points), prefix)
     values = [point | {"series": keys[point["name"]]} for point in points]

@@ -13,7 +13,7 @@ from ragstone.results.wording import moment
 def trend_chart(history: History) -> Spec:
     """Return a line per system and setting; it has a gap at each mark.
 
-    The first `MOST_SERIES` lines are drawn. A rule names what changed.
+    The first `MOST_SERIES` lines are drawn. A rule names the changes.
     """
     drawn = [line for line in history.lines if line.known][:MOST_SERIES]
     runs = sorted({point.finished for line in drawn for point in line.known})

@@ -1,1 +1,1 @@
-"""What matters, over many experiments: effects of factors, and sensitivity to choices."""
+"""Crossed scores of many experiments: effects of factors, and sensitivity to choices."""

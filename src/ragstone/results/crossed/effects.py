@@ -24,7 +24,7 @@ _NOUNS: Final = {"queries": "query", "repeats": "repeat", "prompts": "prompt", "
 
 @dataclass(frozen=True)
 class EffectsReport(CrossedReport):
-    """What matters for a metric."""
+    """The effects of factors on a metric."""
 
     design: CrossedDesign
     effects: Effects

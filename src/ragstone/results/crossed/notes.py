@@ -1,4 +1,4 @@
-"""What a reader has to know about the numbers of crossed scores."""
+"""Notes on the numbers of crossed scores."""
 
 from __future__ import annotations
 

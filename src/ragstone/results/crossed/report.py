@@ -15,7 +15,7 @@ PLOT: Final = 24
 
 @dataclass(frozen=True)
 class CrossedReport(Shown):
-    """What is said about some scores."""
+    """A report on some scores."""
 
     scores: CrossedScores
     confidence: float

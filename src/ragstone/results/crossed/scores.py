@@ -44,7 +44,7 @@ class ScoreSelection:
 
 @dataclass(frozen=True, eq=False)
 class CrossedScores:
-    """Columns of scores, and what they are."""
+    """Columns of scores, and their metrics and factors."""
 
     metrics: tuple[str, ...]
     higher: Mapping[str, bool]
@@ -61,7 +61,7 @@ class CrossedScores:
     failed: Mapping[tuple[str, str], int]
     """(factor, level) -> number of failed scores; the data set is a factor too."""
     notes: tuple[str, ...] = ()
-    """What is to be known about the experiments: secret queries, machine-made qrels."""
+    """Notes on the experiments: secret queries, machine-made qrels."""
 
     @property
     def metric(self) -> str:
@@ -120,7 +120,7 @@ def crossed_scores(joined: JoinedResults, selection: ScoreSelection) -> CrossedS
 
     Raises:
         ConfigError: a metric, a factor or a value of a filter is unknown, or the factors do not
-            tell two results apart.
+            distinguish two results.
     """
     shown, labels = joined.filtered(selection.where)
     asked = selection.metrics or (shown.headline,)
@@ -270,7 +270,7 @@ def _repeated(row: JoinedRow) -> Iterator[Mapping[str, Score]]:
 
 
 def _not_apart(one: Measured, other: Measured, names: Sequence[str]) -> str:
-    """Return that two results have the same levels, and what tells them apart."""
+    """Return the message that two results have equal levels, with the factors that differ."""
     unlike = {
         name: values
         for name, values in differing([other.row, one.row]).items()

@@ -19,7 +19,7 @@ from ragstone.statistics.sensitivity import Sensitivity, sensitivity
 from ragstone.types import brief
 
 DEFAULT_OVER: Final = ("prompt", JUDGE, METRIC, DATA)
-"""What the order of systems should not depend on."""
+"""Factors on which the order of systems should not depend."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _directions(scores: CrossedScores, name: str) -> dict[str, bool]:
 
 
 def _notes(scores: CrossedScores, found: Sequence[Sensitivity]) -> Iterator[str]:
-    """Yield what a reader has to know about the numbers."""
+    """Yield the notes on the numbers."""
     for one in found:
         if one.left_out:
             yield (

@@ -31,7 +31,7 @@ class TrecRag(Exporter):
     with a warning that has the count.
 
     Args:
-        segments: whether each line has the texts of its references, which TREC's form lacks.
+        segments: whether each line has the texts of its references, which TREC's form omits.
     """
 
     segments: bool = False

@@ -34,7 +34,7 @@ def leaderboard(request: PlotRequest) -> Charts:
 
 
 def gain_by_dataset(request: PlotRequest) -> Charts:
-    """Yield what retrieval adds to the answers without context, per data set."""
+    """Yield the gain from retrieval over answers without context, per data set."""
     request.require_setting("none")
     metric = f"gain({request.answer_metric()}, none)"
     where = {"setting": request.settings(mixed=True)}

@@ -32,7 +32,7 @@ _DRAWING: Final = frozenset(
         "pattern",
     }
 )
-"""Fields of a chart's data that say where a mark is, and no fact."""
+"""Fields of a chart's data that only place a mark and contain no fact."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a plot is made from: joined results, and what the user chose of them."""
+"""The input of a plot: joined results, and the user's selection from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RANKING: Final = "R@5"
 
 @dataclass(frozen=True)
 class PlotRequest:
-    """The results of a plot, and what is chosen of them."""
+    """The results of a plot, and the selection from them."""
 
     plot: str
     """The name of the plot, for messages."""
@@ -32,14 +32,14 @@ class PlotRequest:
     where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     sizes: Mapping[str, float] = field(default_factory=dict)
-    """Generator or model -> its number of parameters, where no file tells it."""
+    """Generator or model -> its number of parameters, if no file has it."""
     people: tuple[str, ...] = ()
     """Sources of answers that people graded, for the plots that read no experiment."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of the charts must know, in sentences."""
+    """Notes on the charts, in sentences."""
 
     def missing(self, what: str, way_out: str) -> ConfigError:
-        """Return the error for results that lack something."""
+        """Return the error for missing results."""
         return ConfigError(f"plot {self.plot}: {what}; {way_out}", key="plot", value=self.plot)
 
     def experiments(self) -> Iterator[tuple[str, StoredResults]]:
@@ -143,7 +143,7 @@ def cell_fields(cell: BoardCell) -> Spec:
 
 
 def first_series(points: Sequence[Spec], request: PlotRequest) -> list[Spec]:
-    """Return the points of the first series; a note tells how many are left out."""
+    """Return the points of the first series; a note has the number of those left out."""
     names = list(dict.fromkeys(point["name"] for point in points))
     if len(names) > MOST_SERIES:
         note = f"{MOST_SERIES} of {len(names)} series are drawn, the first ones"

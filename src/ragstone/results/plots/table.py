@@ -1,4 +1,4 @@
-"""The table of plots: name, what it shows, what it needs, and the function that makes it."""
+"""The table of plots: name, description, required results, and the function that makes it."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ NOT_CHARTS: Final = {
     "mtrag-8": "it is the prompt of a judge",
     "bergen-1": "it is a diagram of the library's features",
 }
-"""Figures of the papers that are no charts of results -> what they are."""
+"""Figures of the papers that are not charts of results -> their kind."""
 
 
 def find_plot(name: str) -> Plot:

@@ -1,4 +1,4 @@
-"""The plots of wrong answers: their causes, and what a perfect step would gain."""
+"""The plots of wrong answers: their causes, and the gain of a perfect step."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def causes(request: PlotRequest) -> Charts:
 
 
 def gains(request: PlotRequest) -> Charts:
-    """Yield what a perfect step would gain, a row per step; a bound is called `at most`.
+    """Yield the gain of a perfect step, one row per step; a bound is called `at most`.
 
     By default the settings with mixed context are drawn.
     """
@@ -62,7 +62,7 @@ def gains(request: PlotRequest) -> Charts:
 
 
 def _experiments(request: PlotRequest) -> Iterator[tuple[str, StoredResults]]:
-    """Yield the experiments with causes; `ConfigError` says what to add if none has them."""
+    """Yield the experiments with causes; `ConfigError` names the addition if none has them."""
     reasons = {}
     for name, results in request.experiments():
         if reason := nothing_to_find(results):

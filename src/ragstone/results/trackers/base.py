@@ -1,4 +1,4 @@
-"""The trackers by name, and what each can do."""
+"""The trackers by name, and their interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tracker is told about an experiment."""
+"""The data of an experiment for a tracker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TrackedRun:
 
 
 def tracked_run(results: StoredResults, folder: Path) -> TrackedRun:
-    """Return what a tracker is told; the report and the passport are written to a folder."""
+    """Return the data for a tracker; the report and the passport are written to a folder."""
     passport = make_passport(results)
     files = (
         write_report(results, folder / "report.html"),

@@ -1,4 +1,4 @@
-"""Files of traces as rows of queries with answers, and what became of every span and trace.
+"""Files of traces as rows of queries with answers, and the outcome of every span and trace.
 
 The files are read twice: first to count the spans of each trace, then to make the row of a trace
 when its last span was read. Memory is that of the traces that are open at a time.
@@ -38,7 +38,7 @@ DROPPED: Final = (
 
 @dataclass
 class Conversion:
-    """What became of the spans and traces of some files."""
+    """The outcomes of the spans and traces of some files."""
 
     spans: int = 0
     traces: int = 0
@@ -48,7 +48,7 @@ class Conversion:
     skipped: Counter[str] = field(default_factory=Counter)
     """Reason -> spans that no row uses."""
     notes: Counter[str] = field(default_factory=Counter)
-    """What rows lack, and why -> rows."""
+    """Missing part of rows, and why -> rows."""
     conventions: Counter[str] = field(default_factory=Counter)
     """Convention -> spans."""
     schema_urls: Counter[str] = field(default_factory=Counter)
@@ -128,7 +128,7 @@ class TraceConverter:
                 yield from self.rows_of(held.pop(span.trace_id))
 
     def rows_of(self, spans: Sequence[TraceSpan]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of one trace, and count what became of its spans."""
+        """Yield the rows of one trace, and count the outcomes of its spans."""
         tree = TraceTree(spans)
         self._count(tree, len(spans))
         if not any(span.operation for span in tree.spans):

@@ -39,7 +39,7 @@ def is_genai(attributes: Mapping[str, Any]) -> bool:
 
 
 def read_genai(attributes: Mapping[str, Any], events: Events) -> Operation:
-    """Return what the attributes and events of a span of the convention say."""
+    """Return the operation that attributes and events of a span of the convention describe."""
     kind = _KINDS.get(str(attributes.get("gen_ai.operation.name", "chat")), "other")
     if kind == "retrieval" or (kind == "other" and "gen_ai.retrieval.documents" in attributes):
         found = payloads.loaded(attributes.get("gen_ai.retrieval.documents"))

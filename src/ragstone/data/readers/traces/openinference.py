@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
 
 
 def read_openinference(attributes: Mapping[str, Any]) -> Operation:
-    """Return what the attributes of a span of the convention say."""
+    """Return the operation that the attributes of a span of the convention describe."""
     kind = _KINDS.get(str(attributes.get(MARK)).upper(), "other")
     if kind == "other" and any(name.startswith("retrieval.documents") for name in attributes):
         kind = "retrieval"  # A tool that searches.

@@ -4,8 +4,8 @@
     received.add(kept)      # on the disk when it returns
     received.spans("5b8e")  # as the readers of files return them
 
-A span that is sent again replaces the earlier one, so that a repeated request counts once. What
-spans of one request share, their resource and scope, is stored once.
+A span that is sent again replaces the earlier one, so that a repeated request counts once. The
+resource and scope that spans of one request share are stored once.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ CREATE INDEX IF NOT EXISTS found_by_time ON found (start);
 
 @dataclass(frozen=True, slots=True)
 class SpanGroup:
-    """What some spans of a request share: their resource and scope, in the form of the request."""
+    """The resource and scope that some spans of a request share, in the form of the request."""
 
     group_id: str
     form: Form
@@ -185,7 +185,7 @@ def received_in(store: Path) -> ReceivedSpans:
 
 
 def _read(found: Iterable[tuple[str, Form, bytes, bytes]]) -> Iterator[TraceSpan]:
-    """Yield spans, put back into messages with what they share."""
+    """Yield spans, put back into messages with their shared resource and scope."""
     for (_, form, shared), members in groupby(found, key=lambda row: row[:3]):
         contents = [content for *_, content in members]
         if form == "protobuf":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["system", "model", "retrieval", "reranking", "evaluation", "other"]
-"""What an operation does. A system is an application, a chain or an agent: it contains others."""
+"""Kind of an operation. A system is an application, a chain or an agent: it contains others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class TracedPassage:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a span says in its convention; an absent text is ""."""
+    """The content of a span by its convention; an absent text is ""."""
 
     kind: Kind
     convention: str

@@ -56,7 +56,7 @@ def trace_row(
         tree: the trace.
         tops: the top spans of the query.
         corpus: texts of passages of which a span carries the id alone.
-        notes: is counted up: what a row lacks, and why.
+        notes: counts the missing parts of rows, with the reason.
     """
     spans = tree.operations(tops)
     query, answer = _query_and_answer(tree, spans)
@@ -164,8 +164,8 @@ def _with_texts(hop: _Hop, spans: Iterable[TraceSpan], corpus: Corpus | None) ->
 def _sources(hops: Sequence[_Hop], model: TraceSpan | None, notes: Counter[str]) -> dict[str, Any]:
     """Return `contexts` and `passage_ids`, as far as they are known.
 
-    The context is what the model's prompt contains of the retrieved passages, if it contains any,
-    or else all of them.
+    The context is the retrieved passages in the model's prompt, if it contains any, or else all of
+    them.
     """
     retrieved = {_key(passage): passage for hop in hops for passage in hop.passages}
     found: dict[str, Any] = {}
