@@ -89,6 +89,22 @@ def test_an_item_that_was_opened_before_a_restart_is_open_at_its_person(tmp_path
         assert set(next_items(Site(site.project, site.database), "ann", 2)) == {"q0", "q1"}
 
 
+def test_an_owner_who_only_looks_takes_no_item(tmp_path: Path) -> None:
+    """Neither one without an entry nor a named one; who has labelled an item takes the next."""
+    with made_site(tmp_path, 3) as (site, give):
+        site.database.add_person("olga", "owner")
+        for person in ("owner", "olga"):
+            first, *_ = next_items(site, person, 3)
+            give(person, first, None, kind="open")
+        for again in (site, Site(site.project, site.database)):
+            assert len(next_items(again, "olga", 3)) == 3
+        ann = next_items(site, "ann", 1)
+        give("owner", next_items(site, "owner", 1)[0], "yes")
+        last = next_items(site, "owner", 3)
+        assert len({*ann, *last}) == 2
+        assert next_items(site, "ben", 3) == []
+
+
 def test_a_skipped_item_goes_to_others(tmp_path: Path) -> None:
     """If the skip is undone, the item comes back, unless it is open at another person."""
     with made_site(tmp_path, 1) as (site, give):

@@ -110,6 +110,19 @@ def test_changed_labels_are_no_group_of_their_own(tmp_path: Path) -> None:
     assert (found.changed, found.to_model, found.is_influenced) == (1, 1, False)
 
 
+def test_every_label_was_changed_after_the_suggestion(tmp_path: Path) -> None:
+    """The first labels count, though no label that counts now was given before the suggestion."""
+    items = [{**one, "suggested": {"support": "yes"}} for one in plain_items(3)]
+    with made_site(tmp_path / "p", items) as (site, _):
+        for n, value in enumerate(("yes", "yes", "partly")):
+            first = Event(f"a{n}", "label", f"q{n}", "support", value="no", shown="after")
+            changed = Event(f"b{n}", "label", f"q{n}", "support", value=value, shown="before")
+            site.database.append("ann", [first, changed])
+        (found,) = model_labels(label_columns(site), site.database)
+    assert (found.after, found.changed, found.to_model) == (3, 3, 2)
+    assert [(one.shown, one.with_model.mean) for one in found.groups] == [("after", 0.0)]
+
+
 def test_without_suggestions_there_is_nothing(tmp_path: Path) -> None:
     """Items without a model's label."""
     with made_site(tmp_path / "p", 2) as (site, give):

@@ -195,8 +195,9 @@ def _first_values(
     columns: LabelColumns, database: Database, suggested: Mapping[str, object]
 ) -> dict[tuple[str, str, str, str], Any]:
     """Return (item, person, question, part) -> the first value, of labels shown one after."""
-    code = SHOWN.index("after")
-    if not any(code in columns.questions[name].shown for name in suggested):
+    # Labels that were changed after the suggestion was shown have "before".
+    codes = {SHOWN.index("after"), SHOWN.index("before")}
+    if not any(codes & {*columns.questions[name].shown} for name in suggested):
         return {}
     found: dict[tuple[str, str, str, str], Any] = {}
     seen_after: set[tuple[str, str, str, str]] = set()

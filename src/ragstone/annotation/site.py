@@ -46,7 +46,7 @@ class Site:
     """Who finished which items."""
 
     def __post_init__(self) -> None:
-        self.work = Work(self.project, self.database, active=self.active)
+        self.work = Work(self.project, self.database, active=self.active, owns=self._owns)
 
     def opens(self, key: str) -> bool:
         """Return whether the key of an address opens a session."""
@@ -67,6 +67,10 @@ class Site:
         if found is None and self.is_open and name == self.name:
             return Person(name, "owner")
         return found
+
+    def _owns(self, name: str) -> bool:
+        found = self.person(name)
+        return found is not None and found.role == "owner"
 
 
 @dataclass(frozen=True, slots=True)

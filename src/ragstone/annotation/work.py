@@ -55,6 +55,7 @@ class Work:
         project: the project.
         database: its database.
         active: whether people get only items that were drawn, in the order of the rounds.
+        owns: returns whether a person is an owner, who may only look at the page.
         clock: returns the seconds since the epoch.
     """
 
@@ -64,10 +65,11 @@ class Work:
         database: Database,
         *,
         active: bool = False,
+        owns: Callable[[str], bool] = lambda _: False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.project, self.database, self.active = project, database, active
-        self._clock = clock
+        self._clock, self._owns = clock, owns
         self.lock = threading.RLock()
         self.people: dict[str, PersonWork] = {}
         self.finishers: Counter[str] = Counter()
@@ -196,9 +198,12 @@ class Work:
     # Claims
 
     def claim(self, item_id: str, person: str, since: float | None = None) -> None:
-        """Note that an item is open at a person."""
-        ends = (self._clock() if since is None else since) + 60 * limits.CLAIM_MINUTES
-        if ends > self._clock() and item_id not in self.of(person).states:
+        """Note that an item is open at a person, but not at an owner who has finished nothing."""
+        ends, states = self._clock() if since is None else since, self.of(person).states
+        ends += 60 * limits.CLAIM_MINUTES
+        if ends <= self._clock() or item_id in states:
+            return
+        if states or not self._owns(person):
             self._claims.setdefault(item_id, {})[person] = ends
 
     def claimed(self, item_id: str, person: str) -> int:

@@ -47,6 +47,33 @@ def test_the_verdict_and_the_figures(tmp_path: Path) -> None:
     assert data["progress"]["done"] == 200
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (1.0, "1.0 days at 1.0 a day, 1 minute of"),
+        (240.0, "1.0 days at 1.0 a day, 4 minutes of"),
+        (5400.0, "1.0 days at 1.0 a day, 1.5 hours of"),
+    ],
+)
+def test_the_time_of_people_is_in_minutes_below_an_hour(
+    tmp_path: Path, seconds: float, said: str
+) -> None:
+    """No page has 0.0 hours left, or 0.0 days."""
+    with made_site(tmp_path / "p", 2) as (site, give):
+        give("ann", "q0", "yes", seconds=seconds)
+        _, page = asked(site, "progress")
+    assert said in page
+
+
+def test_a_part_of_a_day_is_less_than_a_day(tmp_path: Path) -> None:
+    """Of three items, two are done today."""
+    with made_site(tmp_path / "p", 3) as (site, give):
+        for item_id in ("q0", "q1"):
+            give("ann", item_id, "yes")
+        _, page = asked(site, "progress")
+    assert "1 of 3 items are left: less than a day at 2.0 a day, 1 minute of" in page
+
+
 def test_an_empty_project_and_hostile_names(tmp_path: Path) -> None:
     """Nothing is divided by zero, and a name is text."""
     hostile = '<img src=x onerror="document.title=1">\u202e'
