@@ -15,6 +15,11 @@ const ragstoneAnnotate = (() => {
   const newId = () => crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const status = () => ({ saved: Number(localStorage.getItem(`${prefix}saved`)) || 0, waiting: keys("event").length, problem });
   const tellPage = (name, detail) => document.dispatchEvent(new CustomEvent(`annotate:${name}`, { detail }));
+  // The tabs share the outbox: the event of one tab may be sent by another one.
+  const tellTabs = (withdrawn) => {
+    tellPage("withdrawn", withdrawn);
+    try { localStorage.setItem(`${prefix}withdrawn`, JSON.stringify([withdrawn, Date.now()])); } catch { /* no room: a label is refused later */ }
+  };
   const draw = () => {
     const { saved, waiting } = status();
     $("#saved").textContent = problem ? `${problem} · ${waiting} waiting` : `Saved · ${saved.toLocaleString("en")} ${saved === 1 ? "event" : "events"}, ${waiting} waiting`;
@@ -78,7 +83,7 @@ const ragstoneAnnotate = (() => {
       settled += 1;
     }
     if (!settled) throw Error("The server kept nothing");
-    if (Object.keys(said.withdrawn ?? {}).length) tellPage("withdrawn", said.withdrawn);
+    if (Object.keys(said.withdrawn ?? {}).length) tellTabs(said.withdrawn);
     alone = false;
   };
 
@@ -99,7 +104,10 @@ const ragstoneAnnotate = (() => {
   const forget = () => { for (const key of keys("refused")) localStorage.removeItem(key); };
 
   addEventListener("online", flush);
-  addEventListener("storage", draw);
+  addEventListener("storage", ({ key, newValue }) => {
+    draw();
+    if (key === `${prefix}withdrawn` && newValue) tellPage("withdrawn", JSON.parse(newValue)[0]);
+  });
   flush();
   return { newId, send, flush, status, events, forget, prefix };
 })();
