@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "gate": ("ragstone.cli.gate", "Decide whether a new version may replace a baseline."),
     "data": ("ragstone.cli.data", "Show, check, convert, label and generate data sets."),
     "build": ("ragstone.cli.build", "Build benchmarks from documents or QA sets."),
+    "train": ("ragstone.cli.train", "Train own generators, question writers and judges."),
     "traces": ("ragstone.cli.traces", "Convert traces of a running system into rows to score."),
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),

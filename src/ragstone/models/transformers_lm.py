@@ -9,19 +9,15 @@ top-k of that file takes effect.
 from __future__ import annotations
 
 import gc
-import io
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragstone.calls.types import AttemptError, Reply, Request, TokenLogprob
 from ragstone.core import limits
-from ragstone.errors import ConfigError, ModelFileError
+from ragstone.models.causal_lm import load_causal_lm
 from ragstone.models.in_process import Answer, draw_seed, refuse_unsupported
-from ragstone.models.locate import TRANSFORMERS_LM
 
 
 @dataclass(eq=False)
@@ -55,30 +51,11 @@ class HfModel:
     """
 
     def __init__(self, path: Path, name: str, device: str, dtype: str) -> None:
-        TRANSFORMERS_LM.require()
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+        from transformers import GenerationConfig
 
         self.name, self.device, self.dtype = name, device, dtype
-        folder = path.parent if path.is_file() else path
-        given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
-        given["local_files_only"] = True
-        try:
-            with quiet():
-                self.tokenizer = AutoTokenizer.from_pretrained(folder, **given)
-                given["dtype"] = getattr(torch, dtype)
-                model = AutoModelForCausalLM.from_pretrained(folder, **given)
-                self.model = model.to(device).eval()
-        except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as error:
-            raise ModelFileError(
-                f"transformers cannot load the model {name!r} from {path} on {device!r}: "
-                f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
-            ) from error
-        if not self.tokenizer.chat_template:
-            raise ConfigError(
-                f"the model {name!r} has no chat template, so it cannot be sent chat messages; "
-                "use an instruction-tuned model, or put a chat_template.jinja into its folder"
-            )
+        self.tokenizer, model = load_causal_lm(path, name, device, dtype)
+        self.model = model.eval()
         text_config = self.model.config.get_text_config()
         places = getattr(text_config, "max_position_embeddings", None)
         self.context_tokens = places or limits.UNKNOWN_CONTEXT_TOKENS
@@ -222,20 +199,3 @@ def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
     listed = model.generation_config.eos_token_id
     ends = listed if isinstance(listed, list) else [listed]
     return frozenset(end for end in (*ends, tokenizer.eos_token_id) if end is not None)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Load without the progress bars and warnings of transformers."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        # The progress bar of GGUF files has no switch.
-        with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(before)

@@ -1,0 +1,78 @@
+"""Checkpoints of a training: weights, optimiser, random numbers and losses, without pickle.
+
+A checkpoint replaces the one before it whole, so a kill at any moment leaves one that can be read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ragstone.core.atomic_files import atomic_folder
+
+FOLDER: Final = "checkpoint"
+_TENSORS: Final = "state.safetensors"
+_FACTS: Final = "progress.json"
+_MOMENTS: Final = ("step", "exp_avg", "exp_avg_sq")
+
+
+@dataclass
+class Progress:
+    """How far a training is."""
+
+    step: int = 0
+    loss: list[float] = field(default_factory=list)
+    """Mean loss per step."""
+    validation: list[dict[str, float]] = field(default_factory=list)
+    """`step` and `loss` of each validation."""
+    best: int = 0
+    """The step with the lowest validation loss."""
+
+
+def trainable(model: Any) -> dict[str, Any]:
+    """Return name -> parameter that the training changes."""
+    return {name: p for name, p in model.named_parameters() if p.requires_grad}
+
+
+def save_checkpoint(folder: Path, model: Any, optimizer: Any, progress: Progress) -> None:
+    """Write the checkpoint of a step."""
+    import torch
+    from safetensors.torch import save_file
+
+    tensors = {"random": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    for name, parameter in trainable(model).items():
+        tensors[f"weight.{name}"] = parameter.detach()
+        for moment, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"{moment}.{name}"] = value
+    with atomic_folder(folder, is_obsolete=lambda _: True) as new:
+        save_file({name: t.contiguous().cpu() for name, t in tensors.items()}, new / _TENSORS)
+        (new / _FACTS).write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+
+def load_checkpoint(folder: Path, model: Any, optimizer: Any) -> Progress:
+    """Put model, optimiser and random numbers back to the last checkpoint; return its progress.
+
+    Without a checkpoint nothing changes.
+    """
+    import torch
+    from safetensors.torch import load_file
+
+    if not (folder / _FACTS).is_file():
+        return Progress()
+    tensors = load_file(folder / _TENSORS)
+    with torch.no_grad():
+        for name, parameter in trainable(model).items():
+            parameter.copy_(tensors[f"weight.{name}"])
+            moments = {m: tensors.get(f"{m}.{name}") for m in _MOMENTS}
+            if moments["step"] is not None:
+                step = moments.pop("step")
+                placed = {m: v.to(parameter.device) for m, v in moments.items() if v is not None}
+                optimizer.state[parameter] = {"step": step, **placed}
+    torch.set_rng_state(tensors["random"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    return Progress(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))

@@ -1,0 +1,114 @@
+"""Training of a generator: it learns the gold answer after the prompt with its contexts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragstone.components.generators.transformers import Hf
+from ragstone.core.prompt_files import DEFAULT_PROMPT
+from ragstone.models.causal_lm import load_causal_lm
+from ragstone.models.locate import find_model, weights_digest
+from ragstone.training.causal import CausalLearner
+from ragstone.training.examples import Example, chat_example
+from ragstone.training.recipe import GeneratorRecipe
+from ragstone.training.training import Training
+from ragstone.training.weights import require_training, save_weights, with_adapter
+from ragstone.types import Task
+
+
+def generator_training(
+    recipe: GeneratorRecipe,
+    parts: Mapping[str, Sequence[Task]],
+    data: Mapping[str, Any],
+    *,
+    files: Mapping[str, str],
+) -> Training[Example]:
+    """Return the training of a generator; nothing is trained yet.
+
+    Args:
+        recipe: the keys of the file.
+        parts: `train` and `validation` -> queries with their contexts.
+        data: facts about the data, for the record.
+        files: further files of the output, such as the queries of each split.
+
+    Raises:
+        MissingDependency: a package of the extra `train` is missing.
+        ModelFileError: the base cannot be loaded.
+        ConfigError: the base has no chat template.
+    """
+    require_training()
+    path = find_model(recipe.base)
+    tokenizer, model = load_causal_lm(path, recipe.base, recipe.device, recipe.optim.dtype)
+    notes: list[str] = []
+    made = {name: _examples(recipe, tokenizer, tasks, notes) for name, tasks in parts.items()}
+
+    def learner() -> CausalLearner:
+        padding = tokenizer.pad_token_id
+        padding = tokenizer.eos_token_id if padding is None else padding
+        return CausalLearner(with_adapter(model, recipe), padding, recipe)
+
+    def save(done: Any, folder: Path) -> None:
+        save_weights(done.model, tokenizer, folder)
+
+    return Training(
+        "generator",
+        recipe,
+        weights_digest(recipe.base),
+        data,
+        made["train"],
+        made["validation"],
+        recipe.optim.batch or 8,
+        learner,
+        save,
+        notes,
+        files=files,
+    )
+
+
+def _examples(
+    recipe: GeneratorRecipe, tokenizer: Any, tasks: Iterable[Task], notes: list[str]
+) -> list[Example]:
+    """Return the examples; those without an answer or too long are noted."""
+    asked = Hf(recipe.base, budget=recipe.budget, prompt=recipe.prompt or DEFAULT_PROMPT)
+    found, without, long = [], 0, 0
+    for task in tasks:
+        if not task.query.gold_answers:
+            without += 1
+            continue
+        messages = asked.request(task).messages
+        example = chat_example(tokenizer, messages, task.query.gold_answers[0])
+        if len(example) > recipe.max_tokens:
+            long += 1
+        else:
+            found.append(example)
+    if without:
+        notes.append(f"{without} queries without a gold answer were left out")
+    if long:
+        notes.append(f"{long} examples of more than {recipe.max_tokens} tokens were left out")
+    return found
+
+
+def mixed(
+    settings: Sequence[str],
+    of: Callable[[str, Sequence[str]], Mapping[str, Task]],
+    query_ids: Sequence[str],
+    seed: int,
+) -> list[Task]:
+    """Return the queries with contexts of several settings: each query has one, drawn by the seed.
+
+    Args:
+        settings: the settings.
+        of: returns query id -> task of some queries under one setting.
+        query_ids: the queries, in order.
+        seed: seed of the draw.
+    """
+    drawn = random.Random(seed)  # noqa: S311 - not a secret
+    by_query = {query_id: drawn.choice(settings) for query_id in query_ids}
+    found: dict[str, Task] = {}
+    for setting in settings:
+        own = [query_id for query_id in query_ids if by_query[query_id] == setting]
+        found |= of(setting, own) if own else {}
+    return [found[query_id] for query_id in query_ids if query_id in found]

@@ -1,0 +1,111 @@
+"""The record of a training, `training.json` in its output folder.
+
+It names base, data, keys of the file, losses and versions. The keys decide whether a second run
+resumes, returns the finished result, or is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ragstone.core.atomic_files import atomic_file
+from ragstone.core.fingerprint import fingerprint
+from ragstone.errors import ConfigError
+
+FILE: Final = "training.json"
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """What was trained, on what, and with what losses."""
+
+    kind: str
+    """generator, writer, judge, reranker or embedder."""
+    base: str
+    base_digest: str
+    """SHA-256 of the base's weights: an adapter fits no other."""
+    method: str
+    recipe: Mapping[str, Any]
+    """The keys of the training file."""
+    data: Mapping[str, Any]
+    """Data set, its digest, and the number of queries of each split."""
+    environment: Mapping[str, str]
+    """Versions of the packages, and the number of threads."""
+    notes: tuple[str, ...] = ()
+    """What was left out, and why."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Further facts of a kind, such as the labels of a classifier."""
+    loss: tuple[float, ...] = ()
+    validation: tuple[Mapping[str, float], ...] = ()
+    seconds: float = 0.0
+    digest: str = ""
+    """SHA-256 of the trained files; "" until the training has ended."""
+    format: int = FORMAT
+
+    @property
+    def key(self) -> str:
+        """The digest of all that decides the result."""
+        decisive = (self.kind, self.base_digest, dict(self.recipe), dict(self.data))
+        return fingerprint([*decisive, dict(self.environment)])
+
+
+def read_record(folder: Path) -> TrainingRecord | None:
+    """Return the record of an output folder, or None if it has none."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return TrainingRecord(
+            **{**found, "notes": tuple(found["notes"]), "loss": tuple(found["loss"])}
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} is no record of a training: {error}", path=path) from error
+
+
+def write_record(folder: Path, record: TrainingRecord) -> None:
+    """Write the record, whole or not at all."""
+    with atomic_file(folder / FILE) as file:
+        file.write(json.dumps(asdict(record), indent=2, ensure_ascii=False).encode())
+
+
+def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:
+    """Return the kept record of the same training, or write this one.
+
+    Raises:
+        ConfigError: the folder has another training, or files of something else.
+    """
+    kept = read_record(folder)
+    if kept is None:
+        if folder.exists() and any(folder.iterdir()):
+            raise ConfigError(
+                f"the output folder {folder} is not empty and has no training; choose another one "
+                "(output)",
+                key="output",
+                value=str(folder),
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        write_record(folder, record)
+        return record
+    if kept.key != record.key:
+        differing = ", ".join(_differing(kept, record))
+        raise ConfigError(
+            f"the output folder {folder} has another training: {differing} differ. Choose another "
+            "output, or remove the folder",
+            key="output",
+            value=str(folder),
+        )
+    return kept
+
+
+def _differing(one: TrainingRecord, other: TrainingRecord) -> list[str]:
+    found = [name for name in ("kind", "base_digest") if getattr(one, name) != getattr(other, name)]
+    for name in ("recipe", "data", "environment"):
+        before, now = getattr(one, name), json.loads(json.dumps(getattr(other, name)))
+        found += sorted(k for k in {*before, *now} if before.get(k) != now.get(k))
+    return found
