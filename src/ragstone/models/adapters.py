@@ -9,11 +9,15 @@ from typing import Any, Final
 
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.bundled import MODELS
+from ragstone.models.files import model_file
 from ragstone.models.locate import files_digest
+from ragstone.models.parameters import gguf_text
 
 CONFIG: Final = "adapter_config.json"
 WEIGHTS: Final = "adapter_model.safetensors"
 RECORD: Final = "training.json"
+SOURCE: Final = "ragstone.source"
+"""Key in a GGUF file of the SHA-256 of the file that it was made from, with equal weights."""
 _UNUSUAL: Final = (
     "alpha_pattern",
     "bias",
@@ -72,19 +76,20 @@ class Adapter:
                 value=str(self.folder),
             )
 
-    def check_gguf(self, model: str, digests: tuple[str, ...]) -> None:
+    def check_gguf(self, model: str, digest: str) -> None:
         """Raise `ConfigError` if it does not fit a GGUF file.
 
-        The digest of a folder says nothing about a GGUF file made from it: then the names and
+        A copy of the base with 16-bit weights (docs/adapters.md) names the base in its metadata.
+        The digest of a folder says nothing about a GGUF file made from it: then only the names and
         shapes of the layers are compared, when the adapter is converted.
 
         Args:
-            model: the name of the model, for the error.
-            digests: the digest of the file, and that of the file that it was rewritten from.
+            model: the name of the model, or its path.
+            digest: the digest of the file.
         """
         of_file = self.base in MODELS or self.base.endswith(".gguf")
-        if of_file and self.base_digest not in digests:
-            self.check_base(model, digests[0])
+        if of_file and digest != self.base_digest:
+            self.check_base(model, gguf_text(model_file(model), SOURCE) or digest)
 
 
 def read_adapter(folder: Path | str, base: str = "") -> Adapter:
@@ -92,7 +97,7 @@ def read_adapter(folder: Path | str, base: str = "") -> Adapter:
 
     Args:
         folder: the folder as PEFT writes it.
-        base: the base's name, if the folder does not name it.
+        base: the base's name if the folder does not name it.
 
     Raises:
         ModelFileError: a file is missing or cannot be read.
@@ -115,7 +120,7 @@ def read_adapter(folder: Path | str, base: str = "") -> Adapter:
     config = _json(folder / CONFIG)
     if config.get("peft_type") != "LORA":
         raise ConfigError(f"the adapter {folder} is {config.get('peft_type')!r}: only LORA is used")
-    base = base or record.get("base") or config.get("base_model_name_or_path") or ""
+    base = record.get("base") or config.get("base_model_name_or_path") or base
     if not base:
         raise ConfigError(f"the adapter {folder} does not name its base; give it with `model`")
     return Adapter(
@@ -133,7 +138,9 @@ def _shape(folder: Path, config: dict[str, Any]) -> tuple[Any, ...]:
         r, alpha = int(config["r"]), float(config["lora_alpha"])
         scale = alpha / (r**0.5 if config.get("use_rslora") else r)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise ModelFileError(f"{folder / CONFIG} has no usable r and lora_alpha: {error}") from error
+        raise ModelFileError(
+            f"{folder / CONFIG} has no usable r and lora_alpha: {error}"
+        ) from error
     listed = config.get("target_modules") or ()
     targets = (listed,) if isinstance(listed, str) else tuple(sorted(listed))
     unusual = tuple(name for name in _UNUSUAL if config.get(name) not in (None, False, *_EMPTY))

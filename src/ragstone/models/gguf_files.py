@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from ragstone.core.environment import require
 from ragstone.errors import ModelFileError
+from ragstone.models.adapters import SOURCE
 from ragstone.models.files import known_digest
 
-SOURCE: Final = "ragstone.source"
-"""Key of the SHA-256 of the file that a copy was made from, if the weights are otherwise equal."""
 _F16_FILE: Final = 1
 """llama.cpp's number for a file whose matrices are F16."""
 _OWN: Final = (
