@@ -10,11 +10,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.atomic_files import atomic_file
-from ragstone.core.fingerprint import fingerprint
+from ragstone.core.fingerprint import digest_table, fingerprint
 from ragstone.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ragstone.data.dataset import Dataset
 
 FILE: Final = "training.json"
 FORMAT: Final = 1
@@ -72,6 +75,15 @@ def write_record(folder: Path, record: TrainingRecord) -> None:
     """Write the record, whole or not at all."""
     with atomic_file(folder / FILE) as file:
         file.write(json.dumps(asdict(record), indent=2, ensure_ascii=False).encode())
+
+
+def data_facts(dataset: Dataset) -> dict[str, Any]:
+    """Return the name of a data set and the digests of its queries and passages."""
+    return {
+        "name": dataset.name,
+        "queries_digest": digest_table(dataset.query_table),
+        "passages_digest": dataset.corpus.content_digest,
+    }
 
 
 def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:
