@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -42,11 +41,20 @@ def nothing_runs_on() -> Iterator[None]:
     llama_server.close_all()
 
 
+def sharpen(folder: Path) -> None:
+    """Make a model surer of its tokens: a random one finds all nearly equal."""
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    weights["lm_head.weight"] *= 20
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with `base`, `base.gguf` and `adapter`."""
     folder = tmp_path_factory.mktemp("tiny")
-    tiny_chat_model(folder / "base")
+    sharpen(tiny_chat_model(folder / "base"))
     tiny_gguf(folder / "base", folder / "base.gguf")
     random_adapter(folder / "base", folder / "adapter")
     return folder
@@ -77,17 +85,23 @@ def replies(generator: LlmGenerator, requests: list[Request], log: Path) -> list
     return [one for one in ended if isinstance(one, Reply)]
 
 
-def logprobs(generator: LlmGenerator, log: Path) -> list[list[float]]:
-    """Return the log-probabilities of greedy answers to a few prompts."""
+def answers(generator: LlmGenerator, log: Path) -> list[Reply]:
+    """Return greedy answers to a few prompts, with log-probabilities."""
     sampling = Sampling(max_tokens=12, logprobs=1)
     asked = [Request(chat(text).messages, sampling) for text in ("Hi", "Who built it?", "Why?")]
-    return [[t.logprob for t in one.logprobs] for one in replies(generator, asked, log)]
+    return replies(generator, asked, log)
 
 
-def largest_difference(one: list[list[float]], other: list[list[float]]) -> float:
-    """Return the largest difference of two answers' log-probabilities, over all prompts."""
-    pairs = [(a, b) for x, y in zip(one, other, strict=True) for a, b in zip(x, y, strict=False)]
-    return max(abs(a - b) for a, b in pairs)
+def differences(one: list[Reply], other: list[Reply]) -> list[float]:
+    """Return the differences of log-probabilities before the first unlike token of each answer."""
+    found = []
+    for a, b in zip(one, other, strict=True):
+        for mine, yours in zip(a.logprobs, b.logprobs, strict=False):
+            # A byte that is no character of its own has another text in llama.cpp.
+            if mine.token != yours.token or not mine.token.isascii():
+                break
+            found.append(abs(mine.logprob - yours.logprob))
+    return found
 
 
 @needs_torch
@@ -100,12 +114,14 @@ def test_an_adapter_gives_the_same_answers_in_transformers_and_llama_cpp(
     torch = Hf(adapter=adapter, model=str(tiny / "base"))
     llama = Local(adapter=adapter, model=str(tiny / "base.gguf"), workers=1, context_tokens=512)
 
-    with_torch, with_llama = logprobs(torch, log), logprobs(llama, log)
-    without = logprobs(replace(llama, adapter=""), log)
+    with_torch, with_llama = answers(torch, log), answers(llama, log)
+    without = answers(replace(llama, adapter=""), log)
 
-    assert sum(map(len, with_torch)) > 12
-    assert largest_difference(with_torch, with_llama) < 0.02
-    assert largest_difference(with_llama, without) > 0.5
+    assert len(differences(with_torch, with_llama)) > 12
+    # Without the permutation of rows the largest difference is .16.
+    assert max(differences(with_torch, with_llama)) < 0.02
+    assert [one.text for one in with_torch] == [one.text for one in with_llama]
+    assert [one.text for one in with_llama] != [one.text for one in without]
 
 
 @needs_torch
@@ -115,8 +131,8 @@ def test_an_adapter_without_a_model_is_added_to_its_base(tiny: Path, tmp_path: P
 
     assert adapted.model == str(tiny / "base")
     assert adapted.endpoint.identity.startswith(plain.endpoint.identity)
-    with_adapter = logprobs(adapted, tmp_path / "calls.sqlite")
-    assert largest_difference(with_adapter, logprobs(plain, tmp_path / "calls.sqlite")) > 0.5
+    log = tmp_path / "calls.sqlite"
+    assert [a.text for a in answers(adapted, log)] != [a.text for a in answers(plain, log)]
 
 
 @needs_torch
@@ -188,7 +204,7 @@ def test_an_adapter_of_another_base_is_refused_before_a_call(kind: Any, tmp_path
     folder = config(tmp_path / "a", "models/other.gguf", base_digest="0" * 64)
     generator = kind(BUNDLED, adapter=folder)
 
-    with pytest.raises(ConfigError, match="'models/other.gguf' .* does not fit .*smollm2"):
+    with pytest.raises(ConfigError, match=r"'models/other.gguf' .* does not fit .*smollm2"):
         _ = generator.endpoint
 
 
@@ -230,7 +246,7 @@ def test_a_prompt_that_is_too_long_without_passages_is_a_failed_call(
     assert "more than max_input_tokens (8)" in ended.reason
 
 
-def test_new_parameters_change_a_key_only_if_they_are_set(tmp_path: Path) -> None:
+def test_new_parameters_change_a_key_only_if_they_are_set() -> None:
     """Kept results of a generator without them stay valid."""
     plain = Hf()
     parts = str(cache_key_parts(plain))
@@ -261,13 +277,3 @@ def test_quantised_weights_need_bitsandbytes_and_unquantised_ones(tmp_path: Path
         Hf(max_input_tokens=0)
     with pytest.raises(ConfigError, match="not to 8; use int4, hf"):
         Vllm("owner/base", quantization="int8")
-
-
-@needs_torch
-@pytest.mark.needs("bitsandbytes")
-@pytest.mark.skipif(not os.environ.get("RAGSTONE_GPU"), reason="NOT RUN: needs a GPU")
-def test_quantised_weights_answer(tiny: Path, tmp_path: Path) -> None:
-    """Rounded weights change the log-probabilities a little."""
-    exact = logprobs(Hf(str(tiny / "base"), device="cuda"), tmp_path / "a")
-    rounded = logprobs(Hf(str(tiny / "base"), device="cuda", quantization="int8"), tmp_path / "b")
-    assert 0 < largest_difference(exact, rounded) < 1
