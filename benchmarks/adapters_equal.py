@@ -93,8 +93,10 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", default="../shared/data/nq_singlehop")
     parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--tokens", type=int, default=24, help="of an answer")
-    parser.add_argument("--context", type=int, default=600, help="tokens of the gold passages")
+    parser.add_argument("--tokens", type=int, default=24, help="maximum tokens of an answer")
+    parser.add_argument(
+        "--context", type=int, default=600, help="maximum tokens of the gold passages"
+    )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     adapter = read_adapter(given.adapter)

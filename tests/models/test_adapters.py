@@ -119,7 +119,7 @@ def test_what_is_no_adapter_is_refused(tmp_path: Path) -> None:
         read_adapter(whole)
     broken = written(tmp_path / "broken")
     (broken / "adapter_config.json").write_text("[1]")
-    with pytest.raises(ModelFileError, match="no JSON object"):
+    with pytest.raises(ModelFileError, match="not a JSON object"):
         read_adapter(broken)
     with pytest.raises(ModelFileError, match="no usable r and lora_alpha"):
         read_adapter(written(tmp_path / "rankless", r=0))

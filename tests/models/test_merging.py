@@ -85,7 +85,7 @@ def test_other_bases_and_outputs_are_refused(tiny: Path, tmp_path: Path) -> None
         merge_folder(adapter, tiny)
     with pytest.raises(ConfigError, match=r"must be a file that ends with \.gguf"):
         merge_gguf(adapter, tmp_path / "merged")
-    with pytest.raises(ConfigError, match="is no GGUF file; give one with --base"):
+    with pytest.raises(ConfigError, match="is not a GGUF file; give one with --base"):
         merge_gguf(adapter, tmp_path / "merged.gguf")
     (tmp_path / "own").mkdir()
     for path in (tiny / "adapter").iterdir():

@@ -94,7 +94,7 @@ def read_adapter(folder: Path | str, base: str = "") -> Adapter:
 
     Raises:
         ModelFileError: a file is missing or cannot be read.
-        ConfigError: it is no LoRA adapter, its training has not ended, or its base is unknown.
+        ConfigError: it is not a LoRA adapter, its training has not ended, or its base is unknown.
     """
     folder = Path(folder).expanduser()
     if not folder.is_dir():
@@ -148,5 +148,5 @@ def _json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict):
-        raise ModelFileError(f"{path} is no JSON object")
+        raise ModelFileError(f"{path} is not a JSON object")
     return found

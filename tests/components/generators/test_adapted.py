@@ -97,7 +97,7 @@ def differences(one: list[Reply], other: list[Reply]) -> list[float]:
     found = []
     for a, b in zip(one, other, strict=True):
         for mine, yours in zip(a.logprobs, b.logprobs, strict=False):
-            # A byte that is no character of its own has another text in llama.cpp.
+            # A byte that is part of a character has another text in llama.cpp.
             if mine.token != yours.token or not mine.token.isascii():
                 break
             found.append(abs(mine.logprob - yours.logprob))

@@ -277,7 +277,7 @@ def test_an_adapter_and_quantised_weights_are_arguments_of_the_engine(
 
 @pytest.mark.usefixtures("fake_vllm")
 def test_a_prompt_above_max_input_tokens_is_a_failed_call(folder: str, tmp_path: Path) -> None:
-    """A request that is no prompt of the generator cannot be cut."""
+    """A request of another component cannot be cut."""
     model = Vllm(folder, max_input_tokens=30)
 
     with Calls.at(tmp_path / "calls.sqlite") as calls:
