@@ -73,7 +73,8 @@ def merge_gguf(adapter: Adapter, output: Path, base: str = "") -> MergedModel:
     Raises:
         MissingDependency: a package is missing.
         ModelFileError: the base is missing or cannot be read.
-        ConfigError: the adapter has another base, the base is not a GGUF file, or the output exists.
+        ConfigError: the adapter has another base, the base is not a GGUF file, or the output
+            exists.
     """
     if output.suffix != ".gguf":
         raise ConfigError(f"the output must be a file that ends with .gguf, found {output}")
@@ -81,8 +82,8 @@ def merge_gguf(adapter: Adapter, output: Path, base: str = "") -> MergedModel:
     path = find_model(base)
     if not path.is_file():
         raise ConfigError(
-            f"the base {base!r} is not a GGUF file; give one with --base FILE.gguf, or merge into a "
-            "folder without --gguf"
+            f"the base {base!r} is not a GGUF file; give one with --base FILE.gguf, or merge into "
+            "a folder without --gguf"
         )
     model = read_gguf(path)
     updates = gguf_updates(adapter, model)
