@@ -120,5 +120,5 @@ def random_adapter(base: Path, folder: Path, *, seed: int = 1, **shape: Any) -> 
     for name, values in model.named_parameters():
         if "lora_B" in name:
             torch.nn.init.normal_(values, std=0.3)
-    model.save_pretrained(folder)
+    model.save_pretrained(str(folder))
     return folder

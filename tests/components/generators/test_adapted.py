@@ -221,10 +221,12 @@ def test_passages_that_do_not_fit_are_dropped_from_the_end(tiny: Path, tmp_path:
     whole = Hf(str(tiny / "base"), max_tokens=2)
     task = long_task(6)
     [reply] = replies(whole, [whole.request(task)], tmp_path / "calls.sqlite")
+    assert reply.tokens_in
     cut = replace(whole, max_input_tokens=reply.tokens_in - 1)
 
     assert cut.dropped(task) == "passage p5"
     [shorter] = replies(cut, [cut.request(task)], tmp_path / "calls.sqlite")
+    assert shorter.tokens_in
     assert shorter.tokens_in < reply.tokens_in
     assert "Passage 4" in (shorter.rendered or "")
     assert "Passage 5" not in (shorter.rendered or "")
