@@ -94,7 +94,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read the training marks"):
         read_marks(path)
     path.write_text("hello\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="no file of training marks: .*found 'hello'"):
+    with pytest.raises(ConfigError, match=r"no file of training marks: .*found 'hello'"):
         read_marks(path)
 
 

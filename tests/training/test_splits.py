@@ -15,6 +15,7 @@ from ragstone.data.load import load_dataset
 from ragstone.data.training_marks import FILE, document_of, overlap, read_marks
 from ragstone.data_quality.duplicates import near_query_pairs
 from ragstone.errors import ConfigError
+from ragstone.text.words import words
 from ragstone.training.splits import PARTS, Splits, split
 
 TOPICS = ("river", "bridge", "castle", "harbour", "mayor", "tunnel", "museum", "station", "market")
@@ -67,7 +68,7 @@ def test_the_parts_have_no_document_in_common(of: list[int], seed: int) -> None:
     assert sum(map(len, held)) == len(set(of))
 
 
-@given(st.lists(st.text("ab c?", min_size=1), min_size=4, max_size=30))
+@given(st.lists(st.text("ab c?", min_size=1).filter(str.strip), min_size=4, max_size=30))
 def test_the_parts_have_no_question_in_common(texts: list[str]) -> None:
     """Nearly equal questions are in one part."""
     data = dataset(range(len(texts)), texts)
@@ -80,9 +81,8 @@ def test_the_parts_have_no_question_in_common(texts: list[str]) -> None:
     ids = [query.query_id for query in data.queries]
     near = near_query_pairs(data.queries)
     assert all(part_of[ids[pair.first]] == part_of[ids[pair.second]] for pair in near)
-    assert len(
-        {(text.split().__str__(), part_of[i]) for i, text in zip(ids, texts, strict=True)}
-    ) == len({text.split().__str__() for text in texts})
+    asked = [" ".join(words(text)) or text.strip() for text in texts]
+    assert len({*zip(asked, map(part_of.get, ids), strict=True)}) == len(set(asked))
 
 
 def test_the_shares_are_met_and_the_seed_decides() -> None:
@@ -169,7 +169,7 @@ def test_an_overlap_of_declared_sets_is_listed() -> None:
         split(data, 0.1, same_question, 0)
     assert "(train: records, test: other): 2 queries share" in str(error.value)
     assert "train 'q3' and test 'q0' (nearly equal texts" in str(error.value)
-    with pytest.raises(ConfigError, match="60 queries.*document 'd0'.*document 'd4'.*and 25 more"):
+    with pytest.raises(ConfigError, match=r"60 queries.*document 'd0'.*'d3'.*and 26 more"):
         split(dataset(range(30)), 0.1, dataset(range(30), [f"{n}" * 9 for n in range(30)]), 0)
     with pytest.raises(ConfigError, match=r"validation: records, test: records\)"):
         split(
