@@ -17,7 +17,6 @@ from ragstone.calls.identity import digest_folder
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
-from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import beside, create
 from ragstone.core.schemas import columns
 from ragstone.core.store import Store
@@ -35,12 +34,12 @@ from ragstone.experiment.checks import (
 )
 from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
-from ragstone.experiment.listed_queries import listed_ids, with_ids
+from ragstone.experiment.listed_queries import wanted_queries
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
 from ragstone.experiment.notes import run_notes
-from ragstone.experiment.plan import Plan, Planner
+from ragstone.experiment.plan import Plan, PlannedStep, Planner
 from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.repeats import check_repeated, with_repeats
@@ -50,7 +49,6 @@ from ragstone.experiment.schedule import needed
 from ragstone.experiment.secret_queries import secret_counts
 from ragstone.experiment.shared_queries import (
     collection_table,
-    matching,
     own_queries,
     select_queries,
 )
@@ -179,9 +177,7 @@ class Experiment:
     @cached_property
     def shared(self) -> SharedInputs:
         """The tables and components that all systems share."""
-        listed = listed_ids(self.file.sample, self._beside)
-        dataset = with_ids(self.dataset, self.file.sample, listed)
-        dataset = matching(dataset, self.file.sample)
+        dataset, listed = wanted_queries(self.dataset, self.file.sample, self._beside)
         selected = select_queries(dataset, self.settings)
         answered = selected.dataset
         if self.file.sample.limit is not None:
@@ -202,7 +198,7 @@ class Experiment:
             judges=self.judges,
             left_out=selected.left_out,
             own=own_queries(answered, self.settings),
-            listed=fingerprint(sorted(listed)) if listed else "",
+            listed=listed,
         )
 
     def steps(self, systems: Sequence[System] | None = None) -> StepList:
@@ -282,7 +278,7 @@ class Experiment:
         planned = Planner(store, services).plan(chosen)
         to_do = [one for one in planned.steps if one.to_do]
         lines = asking_lines(planned, steps.trials, asked)
-        for line in (*lines, *run_notes(self, to_do)):
+        for line in (*lines, *self._notes(to_do)):
             _LOG.warning("%s", line)
         self._check_ready(planned, services)
         recorder = Recorder(
@@ -365,7 +361,7 @@ class Experiment:
             return dataclasses.replace(
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
-                notes=run_notes(self, planned.steps),
+                notes=self._notes(planned.steps),
                 power="" if self.member.counterfactual else power_line(self),
                 secret=secret_counts(self),
             )
@@ -381,6 +377,9 @@ class Experiment:
             name = run_name or self.file.name
             runs = begin(self.systems, calls.log.path, name, wish, planned=planned)
             return runs, of_runs(self.systems, runs)
+
+    def _notes(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
+        return run_notes(steps, self.systems, self.shared, self.dataset, self.metrics[2].metrics)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
         """Check the needs of the steps to do; a finished experiment may be in a read-only store."""

@@ -76,8 +76,8 @@ def gate_places(
         found = gate(replace(asked, calls=calls), baseline=earlier.scores, **options)
     asked.finish()
     made = agreement_sentence(asked.experiment.dataset.source.machine_qrels)
-    new = asked.experiment
-    parts = trained_parts(new.systems, new.shared, new.dataset)
+    one = asked.experiment
+    parts = trained_parts(one.systems, one.shared, one.dataset)
     trained = parts_of_system(parts, asked.system)
     asked_new = ScoreSource("new", earlier.scores, qrels=made, trained=trained)
     found = _noted(found, [asked_new, earlier])

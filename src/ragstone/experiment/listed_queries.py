@@ -6,12 +6,34 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.core.fingerprint import fingerprint
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError
+from ragstone.experiment.shared_queries import matching
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import Sample
+
+
+def wanted_queries(
+    dataset: Dataset, sample: Sample, find: Callable[[str], Path]
+) -> tuple[Dataset, str]:
+    """Return the data set with the queries that `queries` and `where` of a sample leave.
+
+    The second value is the digest of the listed ids, whatever their order; "" without a file.
+
+    Args:
+        dataset: the whole data set.
+        sample: the key of the experiment file.
+        find: returns the path of a file as the experiment file names it.
+
+    Raises:
+        ConfigError: the file cannot be read, an id or a label is unknown, or no query is left.
+    """
+    ids = listed_ids(sample, find)
+    digest = fingerprint(sorted(ids)) if ids else ""
+    return matching(with_ids(dataset, sample, ids), sample), digest
 
 
 def listed_ids(sample: Sample, find: Callable[[str], Path]) -> tuple[str, ...]:

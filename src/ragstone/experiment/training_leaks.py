@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.component import Component
-from ragstone.core.schemas import columns
 from ragstone.data.training_marks import FILE, overlap, read_marks
 from ragstone.errors import ConfigError
 from ragstone.experiment.independence import parts_of
@@ -33,13 +32,15 @@ def trained_parts(
     Raises:
         ConfigError: the files of a training cannot be read.
     """
+    places = list(_folders(systems, shared))
+    tables = {True: shared.ranked, False: shared.answered} if places else {}
     asked = {
-        ranks: frozenset(columns(table.table)["query_id"])
-        for ranks, table in ((True, shared.ranked), (False, shared.answered))
+        ranks: frozenset(table.table.column("query_id").to_pylist())
+        for ranks, table in tables.items()
     }
     seen: dict[Path, frozenset[str]] = {}
     found = []
-    for name, step, folder in _folders(systems, shared):
+    for name, step, folder in places:
         if folder not in seen:
             seen[folder] = frozenset(overlap(read_marks(folder / FILE), dataset))
         queries = asked[step in _RANKING]
