@@ -135,7 +135,7 @@ def test_every_output_has_the_mark(tmp_path: Path) -> None:
 
     (tmp_path / "e.yaml").write_text("data: sample\nsystems: {}\nmetrics: [Match]\n", "utf-8")
     assert results.export(tmp_path / "e.csv", "scores")
-    rows = list(csv.DictReader((tmp_path / "e.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "e.csv").read_text("utf-8").splitlines()))
     assert all(row["trained"].startswith(said) == (row["system"] == "tuned") for row in rows)
     assert results.export(tmp_path / "e.parquet", "scores")
 
