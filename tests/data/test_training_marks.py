@@ -89,12 +89,12 @@ def test_a_document_is_named_as_well_as_possible() -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    """A file of something else is no list of marks."""
+    """A file of something else is not a list of marks."""
     path = tmp_path / "documents.txt"
     with pytest.raises(ConfigError, match="cannot read the training marks"):
         read_marks(path)
     path.write_text("hello\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"no file of training marks: .*found 'hello'"):
+    with pytest.raises(ConfigError, match=r"not a file of training marks: .*found 'hello'"):
         read_marks(path)
 
 

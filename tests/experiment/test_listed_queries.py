@@ -46,17 +46,19 @@ def test_the_file_beside_the_experiment_names_the_queries(tmp_path: Path) -> Non
 
 def test_it_works_with_limit_where_and_retrieval(tmp_path: Path) -> None:
     """All keys of the sample hold together."""
-    some, matching = (
-        IDS[:20],
-        [q.query_id for q in DATA.queries[:20] if q.has_labels({"turn": None})],
-    )
+    some = IDS[:20]
+    wanted = [q.query_id for q in DATA.queries[:20] if q.has_labels({"question_type": "factoid"})]
+    where = {"where": "{question_type: factoid}"}
 
-    found = experiment(tmp_path, some, limit=3, where="{turn: null}", retrieval="matching")
+    found = experiment(tmp_path, some, limit=3, retrieval="matching", **where)
     whole = experiment(tmp_path, some, retrieval="all")
 
-    assert set(asked(found)) < set(asked(found, "ranked")) == set(matching)
+    assert asked(found, "ranked") == wanted
+    assert set(asked(found)) < set(wanted)
     assert len(asked(found)) == 3
     assert (asked(whole), asked(whole, "ranked")) == (some, IDS)
+    with pytest.raises(ConfigError, match=r"no query of test\.txt has the labels \{'turn': 1\}"):
+        experiment(tmp_path, some, where="{turn: 1}").check()
 
 
 def test_the_content_counts_and_not_the_name(tmp_path: Path) -> None:

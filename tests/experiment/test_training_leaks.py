@@ -212,11 +212,11 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     """Marks that cannot be read are no reason to say nothing."""
     found = experiment(tmp_path, seen=IDS[:1], asked=IDS)
     (tmp_path / "adapter" / FILE).write_text("x\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="no file of training marks"):
+    with pytest.raises(ConfigError, match="not a file of training marks"):
         found.plan()
     trained(tmp_path / "adapter", IDS[:1])
     (tmp_path / "adapter" / "training.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ConfigError, match="no record of a training"):
+    with pytest.raises(ConfigError, match="not a record of a training"):
         found.plan()
 
 

@@ -32,8 +32,15 @@ def wanted_queries(
         ConfigError: the file cannot be read, an id or a label is unknown, or no query is left.
     """
     ids = listed_ids(sample, find)
-    digest = fingerprint(sorted(ids)) if ids else ""
-    return matching(with_ids(dataset, sample, ids), sample), digest
+    found = matching(dataset, sample)
+    if not ids:
+        return found, ""
+    _check_known(dataset, sample, ids)
+    wanted = set(ids)
+    kept = [place for place, query in enumerate(found.queries) if query.query_id in wanted]
+    if not kept:
+        raise _wrong(sample, f"no query of {sample.queries} has the labels {sample.where!r}")
+    return found.select(kept), fingerprint(sorted(ids))
 
 
 def listed_ids(sample: Sample, find: Callable[[str], Path]) -> tuple[str, ...]:
@@ -59,25 +66,14 @@ def listed_ids(sample: Sample, find: Callable[[str], Path]) -> tuple[str, ...]:
     return found
 
 
-def with_ids(dataset: Dataset, sample: Sample, ids: tuple[str, ...]) -> Dataset:
-    """Return the data set with the queries of some ids, in its own order; all without ids.
-
-    Raises:
-        ConfigError: an id is none of the data set.
-    """
-    if not ids:
-        return dataset
-    wanted = set(ids)
-    kept = [i for i, query in enumerate(dataset.queries) if query.query_id in wanted]
-    if len(kept) < len(wanted):
-        known = {query.query_id for query in dataset.queries}
-        unknown = [repr(query_id) for query_id in ids if query_id not in known]
+def _check_known(dataset: Dataset, sample: Sample, ids: tuple[str, ...]) -> None:
+    known = {query.query_id for query in dataset.queries}
+    if unknown := [repr(query_id) for query_id in ids if query_id not in known]:
         raise _wrong(
             sample,
             f"{sample.queries} names {len(unknown):,} of {len(ids):,} queries that {dataset.name} "
             f"does not have: {listed(unknown)}",
         )
-    return dataset.select(kept)
 
 
 def _wrong(sample: Sample, problem: str) -> ConfigError:

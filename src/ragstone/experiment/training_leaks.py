@@ -69,4 +69,4 @@ def _facts(folder: Path) -> Mapping[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         return {name: record[name] for name in _FACTS if name in record}
     except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{path} is no record of a training: {error}", path=path) from error
+        raise ConfigError(f"{path} is not a record of a training: {error}", path=path) from error
