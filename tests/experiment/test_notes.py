@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from ragstone.components.metrics.row_checks import LABEL
+from ragstone.data.dataset import Dataset
 from ragstone.experiment.load import load_experiment
 
 
-def test_repeats_of_a_greedy_system_are_noted(tmp_path: Path) -> None:
-    """A plan has the notes of data, parts and repeats together; a usual one has none."""
-    sample, metrics = {"limit": 4}, ["Match"]
-    keys = {"data": "sample", "sample": sample, "metrics": metrics, "settings": ["none"]}
-    keys["store"] = str(tmp_path)
-    usual = load_experiment({**keys, "systems": [{"generator": "gold"}]})
-    repeated = load_experiment({**keys, "systems": [{"generator": "gold", "repeats": 3}]})
+def test_a_plan_has_the_notes_of_its_parts(tmp_path: Path) -> None:
+    """Checks of the queries that no metric reads are a note; usual queries have none."""
+    query = {"query_id": "q", "text": "Who?", "gold_answers": ["Ann"]}
+    keys: dict[str, Any] = {"settings": ["none"], "metrics": ["Match"], "store": str(tmp_path)}
+    keys["systems"] = [{"generator": "gold"}]
+    usual, checked = (
+        load_experiment({**keys, "data": Dataset.from_records(queries=[{**query, **labels}])})
+        for labels in ({}, {LABEL: ["contains: Ann"]})
+    )
 
     assert usual.plan().notes == ()
-    assert len(repeated.plan().notes) >= 1
+    assert len(checked.plan().notes) == 1
