@@ -28,6 +28,10 @@ _TASKS: Final = {
 }
 """Kind -> what a model of this kind does."""
 
+_ONLY_LOSS: Final = (
+    "Only the loss was measured. `ragstone train gains` compares answers before and after training."
+)
+
 _UNFIT: Final = {
     "generator": "To answer without passages, or as the only source of a decision about people.",
     "writer": "To write test questions about documents that it was trained on.",
@@ -105,20 +109,12 @@ def _sections(record: TrainingRecord, results: str) -> Iterator[str]:
     if record.validation:
         yield _losses(record)
     yield "## Results"
-    yield (
-        results
-        or _facts(record)
-        or (
-            "Only the loss was measured. `ragstone train gains` compares answers before and after the "
-            "training."
-        )
-    )
+    yield results or _facts(record) or _ONLY_LOSS
     yield "## Not to be used"
     yield _list(
         [
             _UNFIT.get(record.kind, "For other tasks than the trained one."),
-            "To be evaluated on queries or documents that it was trained on: such numbers are "
-            "too good.",
+            "For numbers about queries or documents that it was trained on: they are too good.",
             "With another base than the one below: the weights do not fit it.",
         ]
     )

@@ -60,7 +60,7 @@ def free_memory(device: str) -> int | None:
     import torch
 
     free, _ = torch.cuda.mem_get_info()
-    return free + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    return int(free + torch.cuda.memory_reserved() - torch.cuda.memory_allocated())
 
 
 def step_memory(learner: Learner[T], examples: Sequence[T]) -> StepMemory:
