@@ -15,12 +15,14 @@ from ragstone.training.checkpoints import (
 )
 from ragstone.training.recipe import Optim
 
-torch = pytest.importorskip("torch", reason="needs torch")
+pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 OPTIM = Optim(steps=4)
 
 
 def test_weights_moments_random_numbers_and_progress_come_back(tmp_path: Path) -> None:
     """The next random numbers and the next step are those after the save."""
+    import torch
+
     learner = tiny_learner()
     run = fitting(tmp_path, OPTIM, learner)
     optimizer, at = run._optimizer(), Progress()

@@ -15,7 +15,7 @@ from ragstone.training.checkpoints import FOLDER, Progress, load_checkpoint
 from ragstone.training.fitting import Fitting, Schedule, TrainingStopped
 from ragstone.training.recipe import Optim
 
-torch = pytest.importorskip("torch", reason="needs torch")
+pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
 
 def test_the_rate_rises_then_falls_to_nearly_zero() -> None:
@@ -48,6 +48,8 @@ def test_each_pass_has_every_example_once_in_its_own_order() -> None:
 
 def test_accumulation_gives_the_same_weights(tmp_path: Path) -> None:
     """Three unequal parts of a batch have the gradient of the whole batch."""
+    import torch
+
     found = []
     for parts in (1, 3):
         learner = tiny_learner(dropout=0.0)
@@ -81,6 +83,8 @@ def test_early_stopping_keeps_the_best_weights(tmp_path: Path) -> None:
 
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(tmp_path: Path) -> None:
     """The way out is named; the checkpoint has finite weights."""
+    import torch
+
     optim = Optim(steps=10, validations=5)
     with pytest.raises(TrainingStopped, match=r"after step 5; the last good checkpoint .*optim.lr"):
         fitting(tmp_path, optim, tiny_learner(broken_after=10)).run()
@@ -88,7 +92,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(tmp_path: 
     at = load_checkpoint(tmp_path / FOLDER, learner.model, fitting(tmp_path, optim)._optimizer())
     assert at.step == 4
     assert all(bool(torch.isfinite(p).all()) for p in learner.model.parameters())
-    with pytest.raises(TrainingStopped, match="after step 0. Lower"):
+    with pytest.raises(TrainingStopped, match=r"after step 0\. Lower"):
         fitting(tmp_path / "first", optim, tiny_learner(broken_after=0)).run()
 
 
@@ -110,7 +114,7 @@ def test_five_kills_change_no_byte(tmp_path: Path, patience: int | None) -> None
     whole = tiny_learner()
     expected = fitting(tmp_path / "whole", optim, whole).run()
 
-    drawn, resumed = random.Random(5), []
+    drawn, resumed = random.Random(5), []  # noqa: S311 - not a secret
     for _ in range(5):
         reading, writing = os.pipe()
         child = os.fork()

@@ -7,7 +7,7 @@ from tests.fakes.tiny_learner import rows, tiny_learner, weights
 
 from ragstone.training.memory import StepMemory, free_memory, parameters, step_memory
 
-torch = pytest.importorskip("torch", reason="needs torch")
+pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
 
 def test_weights_gradients_and_moments_are_counted() -> None:
@@ -33,6 +33,8 @@ def test_activations_grow_with_the_examples() -> None:
 
 def test_a_measurement_changes_nothing() -> None:
     """Weights, gradients and random numbers stay."""
+    import torch
+
     learner = tiny_learner()
     before, state = weights(learner), torch.get_rng_state()
     step_memory(learner, rows(4))

@@ -19,7 +19,7 @@ from ragstone.training.recipe import Optim, Recipe
 from ragstone.training.record import read_record
 from ragstone.training.training import Training
 
-torch = pytest.importorskip("torch", reason="needs torch")
+pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
 
 def recipe(folder: Path, **optim: object) -> Recipe:
