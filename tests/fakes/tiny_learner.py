@@ -21,7 +21,7 @@ class TinyLearner:
 
     model: Any
     broken_after: int = 10**9
-    """Losses after which each loss is no number."""
+    """Losses after which each loss is NaN."""
     asked: int = 0
 
     def targets(self, examples: Sequence[Row]) -> int:

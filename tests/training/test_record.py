@@ -35,6 +35,6 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     """Broken JSON, and JSON without the fields."""
     for text in ("{", "[]", '{"kind": "generator"}'):
         (tmp_path / FILE).write_text(text, encoding="utf-8")
-        with pytest.raises(ConfigError, match="is no record of a training"):
+        with pytest.raises(ConfigError, match="is not a record of a training"):
             read_record(tmp_path)
     assert read_record(tmp_path / "nowhere") is None

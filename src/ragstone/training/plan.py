@@ -208,7 +208,7 @@ def _part_memory(
 ) -> StepMemory:
     """Return the memory of the longest examples together.
 
-    It is computed from one example if so many would not fit: even a measurement takes memory.
+    It is computed from one example if they would not fit: even a measurement takes memory.
     """
     one = step_memory(learner, longest[:1])
     part = min(part, len(longest))

@@ -78,7 +78,7 @@ class Training(Generic[T]):
         Raises:
             ConfigError: there are no examples, or the output folder has something else.
             RagstoneError: memory or disk is too small; nothing was written.
-            TrainingStopped: a loss is no finite number.
+            TrainingStopped: a loss is not a finite number.
         """
         self._require_examples()
         kept = read_record(self.folder)
