@@ -66,7 +66,7 @@ def test_names_from_outside_have_no_effect(tmp_path: Path) -> None:
     evil = "# evil | x\n---\nlicense: mit\n[a](javascript:x) <script>"
     found = text(tmp_path, replace(RECORD, data={"name": evil, evil: evil}, notes=(evil,)))
     front = yaml.safe_load(found.split("\n---\n\n")[0].removeprefix("---\n"))
-    assert front["datasets"] == [evil]
+    assert front["datasets"] == [" ".join(evil.split())]
     assert front["license"] == "cc-by-4.0"
     body = found.split("\n---\n\n", 1)[1]
     assert "<script>" not in body

@@ -15,8 +15,8 @@ def test_the_prompt_is_what_is_sent_and_the_target_ends_the_turn() -> None:
     """The target is the answer with the end token, which the template writes after it."""
     tokenizer = tiny_tokenizer()
     found = chat_example(tokenizer, MESSAGES, "at 3")
-    assert tokenizer.decode(found.prompt).endswith("<|im_start|>assistant\n")
-    assert tokenizer.decode(found.target) == "at 3<|im_end|>"
+    assert tokenizer.decode(list(found.prompt)).endswith("<|im_start|>assistant\n")
+    assert tokenizer.decode(list(found.target)) == "at 3<|im_end|>"
     assert len(found) == len(found.prompt) + len(found.target)
 
 
@@ -24,7 +24,8 @@ def test_a_template_that_changes_the_prompt_falls_back_to_the_answer() -> None:
     """If the whole chat does not begin with the prompt, the answer alone is the target."""
     other = TEMPLATE.replace("assistant\n{% endif", "assistant:\n{% endif")
     tokenizer = tiny_tokenizer(other)
-    assert tokenizer.decode(chat_example(tokenizer, MESSAGES, "at 3").target) == "at 3<|im_end|>"
+    found = chat_example(tokenizer, MESSAGES, "at 3")
+    assert tokenizer.decode(list(found.target)) == "at 3<|im_end|>"
 
 
 def test_rows_are_padded_on_the_right_and_prompts_have_no_loss() -> None:

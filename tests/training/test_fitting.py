@@ -53,10 +53,11 @@ def test_accumulation_gives_the_same_weights(tmp_path: Path) -> None:
     found = []
     for parts in (1, 3):
         learner = tiny_learner(dropout=0.0)
-        at = fitting(tmp_path / str(parts), Optim(steps=4, accumulate=parts), learner).run()
+        optim = Optim(steps=4, accumulate=parts)
+        at = fitting(tmp_path / str(parts), optim, learner, batch=5).run()
         found.append((at.loss, torch.cat([p.flatten() for p in learner.model.parameters()])))
     assert found[0][0] == pytest.approx(found[1][0], rel=1e-5)
-    assert torch.allclose(found[0][1], found[1][1], atol=1e-6)
+    assert torch.allclose(found[0][1], found[1][1], atol=1e-5)
 
 
 def test_the_loss_falls_and_is_measured_before_and_after(tmp_path: Path) -> None:
@@ -68,17 +69,18 @@ def test_the_loss_falls_and_is_measured_before_and_after(tmp_path: Path) -> None
 
 
 def test_early_stopping_keeps_the_best_weights(tmp_path: Path) -> None:
-    """With a rate that is far too high the weights before the loss rose are kept."""
-    optim = Optim(steps=60, lr=30.0, validations=30, patience=2, warmup=0.0, clip=1e9)
-    learner = tiny_learner()
-    run = fitting(tmp_path, optim, learner)
+    """The validation has the opposite labels, so its loss soon rises."""
+    optim = Optim(steps=60, lr=0.05, validations=30, patience=2)
+    opposite = [(row, 1 - label) for row, label in rows(6, 1)]
+    schedule = Schedule.of(optim, 20, 4)
+    run = Fitting(tiny_learner(), rows(20), opposite, optim, schedule, 0, tmp_path)
     at = run.run()
     assert at.step < 60
-    assert at.step - at.best == 2 * run.schedule.per_validation
-    again = Progress(step=at.step)
-    run._validate(again)
-    best = next(one["loss"] for one in at.validation if one["step"] == at.best)
-    assert again.validation[0]["loss"] == pytest.approx(best)
+    assert at.step - at.best == 2 * schedule.per_validation
+    best = min(one["loss"] for one in at.validation)
+    run.learner.model.eval()
+    kept = float(run.learner.loss(opposite).detach()) / len(opposite)
+    assert kept == pytest.approx(best)
 
 
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(tmp_path: 
     import torch
 
     optim = Optim(steps=10, validations=5)
-    with pytest.raises(TrainingStopped, match=r"after step 5; the last good checkpoint .*optim.lr"):
+    with pytest.raises(TrainingStopped, match=r"after step 4; the last good checkpoint .*optim.lr"):
         fitting(tmp_path, optim, tiny_learner(broken_after=10)).run()
     learner = tiny_learner()
     at = load_checkpoint(tmp_path / FOLDER, learner.model, fitting(tmp_path, optim)._optimizer())
@@ -122,8 +124,10 @@ def test_five_kills_change_no_byte(tmp_path: Path, patience: int | None) -> None
             plain = fitting(tmp_path / "killed", optim)
             told = _Told(**vars(plain))
             told.pipe = writing
-            told.run()
-            os._exit(0)
+            try:
+                told.run()
+            finally:
+                os._exit(0)
         os.close(writing)
         for _ in range(drawn.randint(1, 8)):
             os.read(reading, 1)

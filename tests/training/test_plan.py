@@ -8,16 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from tests.fakes.tiny_learner import Row, rows, tiny_learner, weights
+from tests.fakes.tiny_learner import rows, tiny_learner
 
 from ragstone.core import limits
 from ragstone.errors import RagstoneError
 from ragstone.training import plan as plan_module
-from ragstone.training.card import CARD
 from ragstone.training.plan import TrainingPlan, plan_training, require_room_for_base
 from ragstone.training.recipe import Optim, Recipe
-from ragstone.training.record import read_record
-from ragstone.training.training import Training
 
 pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
@@ -36,18 +33,6 @@ def planned(
     return plan_training(
         tiny_learner(), keys, rows(count), rows(6, 1), keys.optim.batch, timed=timed
     )
-
-
-def training(folder: Path, **optim: object) -> Training[Row]:
-    """Return a training of the tiny learner."""
-    keys = recipe(folder, **optim)
-
-    def save(learner: object, to: Path) -> None:
-        (to / "model.safetensors").write_bytes(weights(learner))  # type: ignore[arg-type]
-
-    data = {"name": "rows"}
-    given = rows(20), rows(6, 1), keys.optim.batch, tiny_learner, save
-    return Training("judge", keys, "ab", data, *given)
 
 
 def test_a_plan_counts_steps_weights_and_disk(tmp_path: Path) -> None:
@@ -83,56 +68,6 @@ def test_the_chosen_batch_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert planned(tmp_path, 2000, accumulate=4).batch == whole.batch
     monkeypatch.setattr(plan_module, "free_memory", lambda _: 10)
     assert planned(tmp_path, 2000).batch == 1
-
-
-def test_too_little_memory_is_refused_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error names need, free and the ways out."""
-    need = planned(tmp_path, 20, batch=8).memory
-    free = need.gradients + need.moments + (need.activations + need.backward) // 2
-    monkeypatch.setattr(plan_module, "free_memory", lambda _: free)
-    with pytest.raises(RagstoneError, match=r"needs about .* free; ways out: optim.accumulate: "):
-        training(tmp_path, steps=4, batch=8).run()
-    assert not (tmp_path / "out").exists()
-    record = training(tmp_path, steps=4, batch=8, accumulate=4).run()
-    assert record.digest
-
-
-def test_too_small_a_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the folder exists."""
-    monkeypatch.setattr("ragstone.core.resources.free_disk", lambda _: 10)
-    with pytest.raises(RagstoneError, match=r"on the disk of .*choose another folder \(output\)"):
-        training(tmp_path, steps=4, batch=8).run()
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_resumed_training_takes_the_kept_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Free memory at the second start does not change the result."""
-    record = training(tmp_path, steps=4).run()
-    assert record.recipe["batch"] == 16
-    assert read_record(tmp_path / "out") == record
-    assert (tmp_path / "out" / CARD).is_file()
-    monkeypatch.setattr(limits, "MAX_CHOSEN_BATCH", 2)
-    assert training(tmp_path, steps=4).run() == record
-
-
-def test_a_plan_is_shown_and_changes_nothing(tmp_path: Path) -> None:
-    """One step is timed; the training after a plan is that without one."""
-    plain = training(tmp_path / "plain", steps=3, batch=4).run()
-    both = training(tmp_path / "both", steps=3, batch=4)
-    found = both.plan(timed=True)
-    assert found.seconds is not None
-    shown = str(found)
-    for part in ("trained parameters", "3 of 4 examples", "activations", "disk", "about", "timed"):
-        assert part in shown
-    document = json.loads(json.dumps(found.document()))
-    assert document["memory"]["total"] == found.memory.total
-    assert document["batch"] == 4
-    assert not (tmp_path / "both").exists()
-    assert both.run().digest == plain.digest
 
 
 def test_a_base_that_does_not_fit_is_refused_before_it_is_read(

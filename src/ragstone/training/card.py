@@ -92,7 +92,7 @@ def _front(record: TrainingRecord) -> str:
         "tags": ["ragstone", record.kind, *(["lora"] if adapter else [])],
     }
     kept = {name: value for name, value in found.items() if value}
-    return f"---\n{yaml.safe_dump(kept, sort_keys=False, allow_unicode=True)}---"
+    return f"---\n{yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=10**6)}---"
 
 
 def _sections(record: TrainingRecord, results: str) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _base(record: TrainingRecord) -> str:
 
 def _data_names(data: Mapping[str, Any]) -> list[str]:
     found = [data["name"]] if data.get("name") else list(data.get("sets", {}))
-    return [str(name) for name in found]
+    return [" ".join(str(name).split()) for name in found]
 
 
 def _hardware(record: TrainingRecord) -> str:
