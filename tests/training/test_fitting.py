@@ -64,8 +64,8 @@ def test_the_loss_falls_and_is_measured_before_and_after(tmp_path: Path) -> None
     """Validations are at equal distances, the first before any step."""
     at = fitting(tmp_path, Optim(steps=40, lr=0.05, validations=4)).run()
     assert [one["step"] for one in at.validation] == [0, 10, 20, 30, 40]
-    assert at.validation[-1]["loss"] < at.validation[0]["loss"]
     assert len(at.loss) == 40
+    assert sum(at.loss[-10:]) < sum(at.loss[:10])
 
 
 def test_early_stopping_keeps_the_best_weights(tmp_path: Path) -> None:

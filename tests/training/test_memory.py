@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tests.fakes.tiny_chat_model import tiny_chat_model
 from tests.fakes.tiny_learner import rows, tiny_learner, weights
 
+from ragstone.training.causal import CausalLearner
+from ragstone.training.examples import Example
 from ragstone.training.memory import StepMemory, free_memory, parameters, step_memory
+from ragstone.training.recipe import Optim, Recipe
+from ragstone.training.weights import with_adapter
 
 pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
@@ -49,3 +56,23 @@ def test_totals_and_free_memory() -> None:
     assert (one.beyond_weights, one.total) == (10, 110)
     free = free_memory("cpu")
     assert free is None or free > 0
+
+
+@pytest.mark.needs("peft")
+def test_checkpointing_keeps_less_and_stays_on(tmp_path: Path) -> None:
+    """One layer of two is computed again at a time."""
+    from transformers import AutoModelForCausalLM
+
+    found = []
+    for on in (False, True):
+        recipe = Recipe(base="x", data="x", output="x", optim=Optim(checkpointing=on))
+        base = AutoModelForCausalLM.from_pretrained(tiny_chat_model(tmp_path / "base"))
+        learner = CausalLearner(with_adapter(base, recipe), 2, recipe)
+        examples = [Example(tuple(range(10, 200)), (41, 1))] * 3
+        found.append(step_memory(learner, examples))
+        marked = [m for m in base.modules() if getattr(m, "gradient_checkpointing", False)]
+        assert bool(marked) == on
+    whole, again = found
+    assert again.activations < 0.5 * whole.activations
+    assert again.beyond_weights < whole.beyond_weights
+    assert again.gradients == whole.gradients

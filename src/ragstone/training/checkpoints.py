@@ -1,6 +1,6 @@
 """Checkpoints of a training: weights, optimiser, random numbers and losses, without pickle.
 
-A checkpoint is one file, replaced by one rename, so a kill at any moment leaves one that can be read.
+A checkpoint is one file that one rename replaces: a kill at any moment leaves one to resume from.
 """
 
 from __future__ import annotations

@@ -121,11 +121,14 @@ def _kept(learner: Learner[T], examples: Sequence[T]) -> tuple[int, int]:
 @contextmanager
 def _without_checkpointing(model: Any) -> Iterator[int]:
     """Switch checkpointing off, and yield the number of layers that it is on in."""
-    layers = [one for one in model.modules() if getattr(one, "gradient_checkpointing", False)]
-    for one in layers:
+    parts = [one for one in model.modules() if getattr(one, "gradient_checkpointing", False)]
+    # The model that has the layers is marked as they are.
+    inner = {id(below) for one in parts for below in one.modules() if below is not one}
+    layers = [one for one in parts if id(one) in inner] or parts
+    for one in parts:
         one.gradient_checkpointing = False
     try:
         yield len(layers)
     finally:
-        for one in layers:
+        for one in parts:
             one.gradient_checkpointing = True
