@@ -83,3 +83,19 @@ def test_a_base_that_does_not_fit_is_refused_before_it_is_read(
         require_room_for_base(tmp_path, "big", "float32", "cpu")
     require_room_for_base(tmp_path, "big", "float32", "cuda")
     assert asdict(planned(tmp_path, 60))["base"] == "tiny"
+
+
+def test_few_examples_are_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of a large batch is run; its time is multiplied."""
+    learner, sizes = tiny_learner(), []
+    whole = learner.loss
+
+    def counted(examples: list[Row]) -> object:
+        sizes.append(len(examples))
+        return whole(examples)
+
+    monkeypatch.setattr(learner, "loss", counted)
+    keys = recipe(tmp_path, batch=8)
+    found = plan_training(learner, keys, rows(20), rows(6, 1), 8, timed=True)
+    assert found.seconds is not None
+    assert sizes[-1] == limits.MAX_TIMED_EXAMPLES < 8
