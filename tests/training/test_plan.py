@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from tests.fakes.tiny_learner import rows, tiny_learner
+from tests.fakes.tiny_learner import Row, rows, tiny_learner
 
 from ragstone.core import limits
 from ragstone.errors import RagstoneError
