@@ -36,8 +36,7 @@ def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
             gradient_checkpointing_kwargs={"use_reentrant": False},
         )
     elif recipe.optim.checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
-        model.enable_input_require_grads()
+        compute_again(model)
     if recipe.method == "full":
         return model.float() if recipe.device == "cpu" else model
     from peft import LoraConfig, get_peft_model
@@ -76,6 +75,14 @@ def quantization(method: Method) -> Quantization | None:
     """
     rounded: dict[str, Quantization] = {"qlora(4)": "int4", "qlora(8)": "int8"}
     return rounded.get(method)
+
+
+def compute_again(model: Any) -> None:
+    """Let a model compute activations again in the backward pass instead of keeping them."""
+    # transformers 5 has renamed the method.
+    new = getattr(model, "activation_checkpointing_enable", None)
+    (new or model.gradient_checkpointing_enable)({"use_reentrant": False})
+    model.enable_input_require_grads()
 
 
 def linear_layers(model: Any) -> list[str]:
