@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ragstone.cli.train_generator import generator_command
+from ragstone.cli.train_retrieval import embedder_command, reranker_command
 
 
 @click.group("train")
@@ -17,3 +18,5 @@ def command() -> None:
 
 
 command.add_command(generator_command)
+command.add_command(reranker_command)
+command.add_command(embedder_command)
