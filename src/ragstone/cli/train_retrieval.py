@@ -87,7 +87,9 @@ def _data(
     searches = {part: searches_of(splits.data[part], ids[part]) for part in PARTS}
     searches["test"] = _drawn(searches["test"], recipe)
     if not searches["test"]:
-        raise ConfigError("the test part has no query with a relevant passage: raise test", key="test")
+        raise ConfigError(
+            "the test part has no query with a relevant passage: raise test", key="test"
+        )
     rankings = {p: _rankings(recipe, splits.data[p], searches[p], folder) for p in PARTS}
     mined = {
         part: Mining(
@@ -161,9 +163,7 @@ def _print(record: TrainingRecord, recipe: RetrievalRecipe) -> None:
     document = record_document(record, recipe.output)
     test = record.facts["test"]
     more = {"test": test, "notes": list(record.notes)}
-    cli.print_result(
-        lambda: {**document, **more}, lambda: "\n".join(_lines(record, recipe, test))
-    )
+    cli.print_result(lambda: {**document, **more}, lambda: "\n".join(_lines(record, recipe, test)))
 
 
 def _lines(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -118,7 +117,7 @@ def embedder_training(
         recipe.optim.batch or 32,
         lambda: EmbedderLearner(load_embedder(recipe), recipe),
         lambda done, folder: save_encoder(done.model, folder),
-        [note for part in parts.values() for note in part.notes],
+        [f"{name}: {note}" for name, part in parts.items() for note in part.notes],
         files=files,
     )
 

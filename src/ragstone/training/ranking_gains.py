@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.components.embedders.sentence_transformers import SentenceTransformers
 from ragstone.components.metrics.score import score_rankings
 from ragstone.components.rerankers.cross_encoder import CrossEncoder
 from ragstone.components.retrievers.dense import Dense
@@ -47,13 +46,14 @@ class RankingTest:
 
     def embedder(self, recipe: EmbedderRecipe, model: str) -> Rankings:
         """Return the rankings of an embedder: the passages with the nearest vectors."""
-        embedder = SentenceTransformers(
-            model,
-            max_tokens=recipe.max_tokens,
-            query_prefix=recipe.query_prefix,
-            passage_prefix=recipe.passage_prefix,
-            device=recipe.device,
-        )
+        embedder = {
+            "name": "sentence-transformers",
+            "model": model,
+            "max_tokens": recipe.max_tokens,
+            "query_prefix": recipe.query_prefix,
+            "passage_prefix": recipe.passage_prefix,
+            "device": recipe.device,
+        }
         services = Services(corpus=self.corpus(recipe))
         found = Dense(top_k=_TOP_K, embedder=embedder).retrieve(self.searches, services)
         return {s.query_id: o.value for s, o in zip(self.searches, found, strict=True)}
@@ -95,25 +95,24 @@ class RankingTest:
         """
         ids = [search.query_id for search in self.searches]
         documents = [min(documents_of(self.dataset, [i])) for i in ids]
-        values = {name: self._scores(r) for name, r in (("before", before), ("after", after))}
-        rows = []
-        for metric in METRICS:
-            a, b = ([values[side][metric][i] for i in ids] for side in ("before", "after"))
-            found = paired_difference(a, b, clusters=documents)
-            rows.append(
-                {
-                    "metric": metric,
-                    "before": sum(a) / len(a),
-                    "after": sum(b) / len(b),
-                    "difference": found.difference,
-                    "interval": found.interval,
-                    "p": found.p,
-                    "n": found.n,
-                    "clusters": found.clusters,
-                }
-            )
-        corrected = adjust([row["p"] for row in rows])
-        return [{**row, "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
+        first, second = self._scores(before), self._scores(after)
+        of = {m: ([first[m][i] for i in ids], [second[m][i] for i in ids]) for m in METRICS}
+        found = [paired_difference(a, b, clusters=documents) for a, b in of.values()]
+        corrected = adjust([one.p for one in found])
+        return [
+            {
+                "metric": metric,
+                "before": sum(a) / len(a),
+                "after": sum(b) / len(b),
+                "difference": one.difference,
+                "interval": one.interval,
+                "p": one.p,
+                "p_holm": p,
+                "n": one.n,
+                "clusters": one.clusters,
+            }
+            for (metric, (a, b)), one, p in zip(of.items(), found, corrected, strict=True)
+        ]
 
     @cached_property
     def _relevant(self) -> dict[str, list[str]]:
@@ -122,7 +121,9 @@ class RankingTest:
     def _scores(self, rankings: Rankings) -> dict[str, dict[str, float]]:
         """Return metric -> query id -> value."""
         table = columns(
-            score_rankings(METRICS, self.dataset.qrels, rankings, [s.query_id for s in self.searches])
+            score_rankings(
+                METRICS, self.dataset.qrels, rankings, [s.query_id for s in self.searches]
+            )
         )
         found: dict[str, dict[str, float]] = {}
         for metric, query_id, value in zip(
@@ -157,7 +158,9 @@ def reranker_gains(recipe: RerankerRecipe, test: RankingTest, folder: Path) -> d
     }
 
 
-def with_test(training: Training[Any], measure: Callable[[Path], Mapping[str, Any]]) -> TrainingRecord:
+def with_test(
+    training: Training[Any], measure: Callable[[Path], Mapping[str, Any]]
+) -> TrainingRecord:
     """Return the record of a training with its test, which is measured once."""
     record = training.run()
     if "test" in record.facts:

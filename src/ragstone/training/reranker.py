@@ -124,7 +124,7 @@ def reranker_training(
         recipe.optim.batch or 8,
         lambda: RerankerLearner(_load(recipe), recipe),
         lambda done, folder: save_encoder(done.model, folder),
-        [note for part in parts.values() for note in part.notes],
+        [f"{name}: {note}" for name, part in parts.items() for note in part.notes],
         files=files,
     )
 

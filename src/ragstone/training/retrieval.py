@@ -22,6 +22,7 @@ from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.training_marks import document_of
 from ragstone.data_quality.duplicates import LEAST, squeezed
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.errors import ConfigError, ModelFileError
@@ -142,8 +143,9 @@ class Mining:
     def _negatives(self, query_id: str) -> tuple[str, ...]:
         ranked = self._window(query_id)
         never = self._relevant(query_id)
-        documents = self.dataset.corpus.documents(ranked)
-        allowed = [i for i in ranked if i not in never and (documents[i] or i) not in self.unread]
+        allowed = [
+            i for i in ranked if i not in never and document_of(self.dataset, i) not in self.unread
+        ]
         wanted = min(self.recipe.per_query, len(allowed))
         drawn = random.Random(f"{self.recipe.seed} {query_id}")  # noqa: S311 - not a secret
         return tuple(drawn.sample(allowed, wanted))
@@ -177,12 +179,9 @@ def relevant_ids(dataset: Dataset, query_id: str) -> list[str]:
 
 
 def documents_of(dataset: Dataset, query_ids: Iterable[str]) -> frozenset[str]:
-    """Return the documents of the relevant passages of some queries.
-
-    A passage without a document is one itself.
-    """
+    """Return the documents of the relevant passages of some queries."""
     ids = {i for query_id in query_ids for i in relevant_ids(dataset, query_id)}
-    return frozenset(document or i for i, document in dataset.corpus.documents(ids).items())
+    return frozenset(document_of(dataset, i) for i in ids)
 
 
 def searches_of(dataset: Dataset, query_ids: Sequence[str]) -> list[Search]:
@@ -233,8 +232,8 @@ def encoder_folder(recipe: RetrievalRecipe) -> Path:
     names = config.get("architectures") or []
     if not (folder / "modules.json").is_file() and any(n.endswith(_DECODERS) for n in names):
         raise ConfigError(
-            f"the base {recipe.base!r} is no encoder: it is a {', '.join(names)}. Give a model such "
-            "as BERT, or a folder of sentence-transformers (base)",
+            f"the base {recipe.base!r} is not an encoder: it is a {', '.join(names)}. Give a model "
+            "such as BERT, or a folder of sentence-transformers (base)",
             key="base",
             value=recipe.base,
         )
