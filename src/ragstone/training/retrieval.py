@@ -247,6 +247,8 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
         ModelFileError: the package cannot load it.
     """
     folder = encoder_folder(recipe)
+    from safetensors import SafetensorError
+
     try:
         loaded = make(
             str(folder),
@@ -255,7 +257,7 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
             model_kwargs={"use_safetensors": True, "dtype": "float32"},
             **more,
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
         raise ModelFileError(
             f"sentence-transformers cannot load the base {recipe.base!r} from {folder}: {cause}"
