@@ -38,9 +38,7 @@ def recipe(**given: Any) -> EmbedderRecipe:
 def test_each_metric_has_a_paired_interval() -> None:
     """From the third to the first rank: the reciprocal rank rises by two thirds."""
     test = made()
-    first = {
-        s.query_id: Ranking([s.query_id.replace("?", "-")], [1.0]) for s in test.searches
-    }
+    first = {s.query_id: Ranking([s.query_id.replace("?", "-")], [1.0]) for s in test.searches}
 
     rows = {row["metric"]: row for row in test.gains(test.candidates, first)}
 

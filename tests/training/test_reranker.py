@@ -122,7 +122,7 @@ def test_a_killed_training_ends_with_the_same_bytes(
     expected = reranker_training(whole, parts(whole), {}, files={}).run()
     given = replace(whole, output=str(tmp_path / "killed"))
     training = reranker_training(given, parts(given), {}, files={})
-    step = Fitting._step  # noqa: SLF001 - a kill between two steps
+    step = Fitting._step
 
     def killed(self: Any, at: Any, optimizer: Any) -> None:
         if at.step == 5:

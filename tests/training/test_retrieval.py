@@ -39,7 +39,11 @@ def ranked(*passage_ids: str) -> Ranking:
 
 
 def negatives(
-    ranking: Ranking, data: Dataset | None = None, *, unread: frozenset[str] = frozenset(), **keys: Any
+    ranking: Ranking,
+    data: Dataset | None = None,
+    *,
+    unread: frozenset[str] = frozenset(),
+    **keys: Any,
 ) -> set[str]:
     """Return the negatives of one query, that for the mayor of Avila."""
     rankings = {"avila?mayor": ranking}

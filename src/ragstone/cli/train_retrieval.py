@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,7 @@ def _data(
     from ragstone.data.load import load_dataset
     from ragstone.errors import ConfigError
     from ragstone.training.ranking_gains import RankingTest
+    from ragstone.training.record import data_facts
     from ragstone.training.retrieval import Mining, check_judgements, documents_of, searches_of
     from ragstone.training.splits import PARTS, split
 
@@ -102,8 +103,7 @@ def _data(
         for part in ("train", "validation")
     }
     test = RankingTest(splits.data["test"], searches["test"], rankings["test"])
-    facts = {"name": dataset.name, **dataset.source.facts(), **splits.facts()}
-    return mined, test, facts, splits.files()
+    return mined, test, {**data_facts(dataset), **splits.facts()}, splits.files()
 
 
 def _drawn(searches: list[Search], recipe: RetrievalRecipe) -> list[Search]:
@@ -158,20 +158,24 @@ def _of_experiment(written: Mapping[str, Any], folder: Path) -> Mapping[str, Ran
 
 
 def _print(record: TrainingRecord, recipe: RetrievalRecipe) -> None:
-    from ragstone.cli.train_generator import record_document
+    from ragstone.cli.train_generator import record_document, record_text
 
-    document = record_document(record, recipe.output)
     test = record.facts["test"]
-    more = {"test": test, "notes": list(record.notes)}
-    cli.print_result(lambda: {**document, **more}, lambda: "\n".join(_lines(record, recipe, test)))
+    cli.print_result(
+        lambda: {**record_document(record, recipe.output), "test": test},
+        lambda: "\n".join(
+            [
+                record_text(record, recipe.output),
+                f"in an experiment: {_use(record, recipe)}",
+                "",
+                str(_table(test)),
+            ]
+        ),
+    )
 
 
-def _lines(
-    record: TrainingRecord, recipe: RetrievalRecipe, test: Mapping[str, Any]
-) -> Iterator[str]:
-    if record.validation:
-        first, last = record.validation[0]["loss"], record.validation[-1]["loss"]
-        yield f"validation loss: {first:.4f} before the first step, {last:.4f} after the last"
+def _table(test: Mapping[str, Any]) -> TextTable:
+    """Return the means before and after, and their paired differences."""
     rows = [
         [
             row["metric"],
@@ -182,18 +186,14 @@ def _lines(
         ]
         for row in test["rows"]
     ]
-    count = test["rows"][0]["n"]
     searched = (
         f"{test['passages']:,} passages searched"
         if "passages" in test
         else f"the first {test['depth']} candidates reranked"
     )
-    head = ["metric", "before", "after", "difference", "p (Holm)"]
+    count = test["rows"][0]["n"]
     title = f"{count:,} queries of unseen documents; {searched}; before: {test['before']}"
-    yield str(TextTable(head, rows, title))
-    yield from record.notes
-    yield f"{recipe.output}: {record.kind}, SHA-256 {record.digest}"
-    yield f"in an experiment: {_use(record, recipe)}"
+    return TextTable(["metric", "before", "after", "difference", "p (Holm)"], rows, title)
 
 
 def _use(record: TrainingRecord, recipe: RetrievalRecipe) -> str:

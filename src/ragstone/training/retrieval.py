@@ -26,6 +26,7 @@ from ragstone.data.training_marks import document_of
 from ragstone.data_quality.duplicates import LEAST, squeezed
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.errors import ConfigError, ModelFileError
+from ragstone.models.causal_lm import quiet
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
 from ragstone.training.recipe import Count, Optim, Recipe, Share
 from ragstone.types import Ranking, Search
@@ -246,17 +247,18 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
     Raises:
         ModelFileError: the package cannot load it.
     """
-    folder = encoder_folder(recipe)
     from safetensors import SafetensorError
 
+    folder = encoder_folder(recipe)
     try:
-        loaded = make(
-            str(folder),
-            device=recipe.device,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True, "dtype": "float32"},
-            **more,
-        )
+        with quiet():
+            loaded = make(
+                str(folder),
+                device=recipe.device,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True, "dtype": "float32"},
+                **more,
+            )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
         raise ModelFileError(
@@ -269,7 +271,8 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
 
 def save_encoder(model: Any, folder: Path) -> None:
     """Write a complete folder of sentence-transformers, without its own model card."""
-    model.save_pretrained(str(folder), create_model_card=False)
+    with quiet():
+        model.save_pretrained(str(folder), create_model_card=False)
 
 
 def on_device(features: Mapping[str, Any], device: str) -> dict[str, Any]:
