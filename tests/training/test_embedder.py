@@ -66,8 +66,8 @@ def test_the_loss_is_that_of_sentence_transformers_unless_something_is_masked(
 
     learner = EmbedderLearner(model, given)
 
-    assert float(learner.loss(alone)) / learner.targets(alone) == pytest.approx(
-        float(expected), rel=1e-5
+    assert learner.loss(alone).item() / learner.targets(alone) == pytest.approx(
+        expected.item(), rel=1e-5
     )
 
 
@@ -83,7 +83,7 @@ def test_a_false_negative_of_the_batch_has_no_influence(tmp_path: Path) -> None:
     unmasked = replace(first, relevant=frozenset({"avila-mayor"}))
 
     def own_loss(one: RankingExample) -> float:
-        return float(learner.loss([one, other])) - float(learner.loss([other, one][:1]))
+        return learner.loss([one, other]).item() - learner.loss([other]).item()
 
     assert own_loss(unmasked) - own_loss(first) == pytest.approx(np.log(2), rel=1e-4)
 
