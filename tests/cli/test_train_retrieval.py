@@ -59,6 +59,12 @@ def test_an_embedder_is_trained_tested_and_kept(tmp_path: Path) -> None:
     assert sum(map(len, parts)) == len(set.union(*parts)) == 40
     record = json.loads((tmp_path / "embedder" / "training.json").read_text())
     assert record["facts"]["test"] == found["test"]
+    card = (tmp_path / "embedder" / "README.md").read_text()
+    assert "sentence-transformers" in card
+    assert "| nDCG@10" in card
+    plan = json.loads(train(tmp_path, "embedder", "--plan", "--json", output=str(tmp_path / "no")))
+    assert (plan["steps"], plan["batch"], plan["method"]) == (2, 4, "full")
+    assert not (tmp_path / "no").exists()
 
 
 @needs_torch

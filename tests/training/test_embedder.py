@@ -83,7 +83,7 @@ def test_a_false_negative_of_the_batch_has_no_influence(tmp_path: Path) -> None:
     unmasked = replace(first, relevant=frozenset({"avila-mayor"}))
 
     def own_loss(one: RankingExample) -> float:
-        return learner.loss([one, other]).item() - learner.loss([other]).item()
+        return float(learner.loss([one, other]).item() - learner.loss([other]).item())
 
     assert own_loss(unmasked) - own_loss(first) == pytest.approx(np.log(2), rel=1e-4)
 

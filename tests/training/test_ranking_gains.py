@@ -95,7 +95,7 @@ def test_base_and_trained_model_are_searched_in_the_same_way(tmp_path: Path) -> 
     bare = save_encoder(tmp_path / "bare")
     head = save_encoder(tmp_path / "head", "BertForSequenceClassification")
     test = made(4)
-    shared = {"data": "d", "output": "o", "depth": 3}
+    shared: dict[str, Any] = {"data": "d", "output": "o", "depth": 3}
 
     embedder = embedder_gains(recipe(base=str(bare), test_passages=9), test, bare)
     reranker = reranker_gains(RerankerRecipe(base=str(head), **shared), test, head)

@@ -156,7 +156,7 @@ def test_a_base_that_writes_text_is_refused(tmp_path: Path) -> None:
 @needs_torch
 @pytest.mark.parametrize("base", ["smollm2-135m-instruct", "./nothing"])
 def test_a_base_without_weights_is_refused(base: str) -> None:
-    """A GGUF file is no folder of an encoder."""
+    """A GGUF file is not the folder of an encoder."""
     with pytest.raises(ModelFileError):
         encoder_folder(recipe(base=base))
 

@@ -17,22 +17,31 @@ if TYPE_CHECKING:
     from ragstone.training.training import Training
     from ragstone.types import Task
 
+plan_option = click.option(
+    "--plan", is_flag=True, help="Print memory, time, disk and steps; train nothing."
+)
+
 
 @click.command("generator")
 @click.argument("file", type=cli.FILE)
+@plan_option
 @cli.json_option
-def generator_command(file: Path) -> None:
+def generator_command(*, file: Path, plan: bool) -> None:
     """Train the generator of FILE: it learns the gold answer after the prompt with its contexts.
 
     \b
     Examples:
       ragstone train generator t.yaml
+      ragstone train generator t.yaml --plan        memory, time and disk; nothing is trained
       ragstone train generator t.yaml --json
     """
     from ragstone.training.recipe import GeneratorRecipe, read_recipe
 
     recipe = read_recipe(file, GeneratorRecipe)
     training = _training(recipe, file.parent)
+    if plan:
+        print_plan(training)
+        return
     record = training.run()
     cli.print_result(
         lambda: record_document(record, recipe.output),
@@ -83,6 +92,12 @@ def _tasks(experiment: Experiment, drawn: dict[str, str]) -> list[Task]:
     tasks = tasks_by_setting(experiment, drawn)
     pairs = ((query_id, tasks[setting]) for query_id, setting in drawn.items())
     return [under[query_id] for query_id, under in pairs if query_id in under]
+
+
+def print_plan(training: Training[Any]) -> None:
+    """Print what a training takes, with the time of one step that is run and dropped."""
+    found = training.plan(timed=True)
+    cli.print_result(found.document, lambda: found)
 
 
 def record_document(record: TrainingRecord, output: str) -> dict[str, Any]:

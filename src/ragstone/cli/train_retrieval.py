@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli import options as cli
+from ragstone.cli.train_generator import plan_option, print_plan, record_document, record_text
 from ragstone.core.tables import TextTable
 from ragstone.results.wording import interval_text, number
 
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.training.ranking_gains import RankingTest
     from ragstone.training.record import TrainingRecord
-    from ragstone.training.retrieval import Mining, RetrievalRecipe
+    from ragstone.training.retrieval import Mining, RankingExample, RetrievalRecipe
+    from ragstone.training.training import Training
     from ragstone.types import Ranking, Search
 
 
 @click.command("reranker")
 @click.argument("file", type=cli.FILE)
+@plan_option
 @cli.json_option
-def reranker_command(file: Path) -> None:
+def reranker_command(*, file: Path, plan: bool) -> None:
     """Train the reranker of FILE: a relevant passage above hard negatives of its query.
 
     It is tested on queries of unseen documents, before and after. If interrupted, run the same
@@ -33,22 +36,24 @@ def reranker_command(file: Path) -> None:
     \b
     Examples:
       ragstone train reranker reranker.yaml
+      ragstone train reranker reranker.yaml --plan      memory, time and disk; nothing is trained
       ragstone train reranker reranker.yaml --json
     """
-    from ragstone.training.ranking_gains import reranker_gains, with_test
+    from ragstone.training.ranking_gains import reranker_gains
     from ragstone.training.recipe import read_recipe
     from ragstone.training.reranker import RerankerRecipe, reranker_training
 
     recipe = read_recipe(file, RerankerRecipe)
     parts, test, data, files = _data(recipe, file.parent)
     training = reranker_training(recipe, parts, data, files=files)
-    _print(with_test(training, partial(reranker_gains, recipe, test)), recipe)
+    _run(training, recipe, partial(reranker_gains, recipe, test), plan=plan)
 
 
 @click.command("embedder")
 @click.argument("file", type=cli.FILE)
+@plan_option
 @cli.json_option
-def embedder_command(file: Path) -> None:
+def embedder_command(*, file: Path, plan: bool) -> None:
     """Train the embedder of FILE: a query's vector nearest to that of its relevant passage.
 
     It is tested on queries of unseen documents, before and after. If interrupted, run the same
@@ -57,16 +62,17 @@ def embedder_command(file: Path) -> None:
     \b
     Examples:
       ragstone train embedder embedder.yaml
+      ragstone train embedder embedder.yaml --plan      memory, time and disk; nothing is trained
       ragstone train embedder embedder.yaml --json
     """
     from ragstone.training.embedder import EmbedderRecipe, embedder_training
-    from ragstone.training.ranking_gains import embedder_gains, with_test
+    from ragstone.training.ranking_gains import embedder_gains
     from ragstone.training.recipe import read_recipe
 
     recipe = read_recipe(file, EmbedderRecipe)
     parts, test, data, files = _data(recipe, file.parent)
     training = embedder_training(recipe, parts, data, files=files)
-    _print(with_test(training, partial(embedder_gains, recipe, test)), recipe)
+    _run(training, recipe, partial(embedder_gains, recipe, test), plan=plan)
 
 
 def _data(
@@ -157,19 +163,28 @@ def _of_experiment(written: Mapping[str, Any], folder: Path) -> Mapping[str, Ran
     return runs[system]
 
 
-def _print(record: TrainingRecord, recipe: RetrievalRecipe) -> None:
-    from ragstone.cli.train_generator import record_document, record_text
+def _run(
+    training: Training[RankingExample],
+    recipe: RetrievalRecipe,
+    measure: Callable[[Path], Mapping[str, Any]],
+    *,
+    plan: bool,
+) -> None:
+    """Plan, or train and test; the result is printed, and the model card has its table."""
+    from ragstone.training.card import with_results
+    from ragstone.training.ranking_gains import with_test
 
-    test = record.facts["test"]
+    if plan:
+        print_plan(training)
+        return
+    record = with_test(training, measure)
+    table = _table(record.facts["test"])
+    with_results(training.folder, table)
     cli.print_result(
-        lambda: {**record_document(record, recipe.output), "test": test},
-        lambda: "\n".join(
-            [
-                record_text(record, recipe.output),
-                f"in an experiment: {_use(record, recipe)}",
-                "",
-                str(_table(test)),
-            ]
+        lambda: {**record_document(record, recipe.output), "test": record.facts["test"]},
+        lambda: (
+            f"{record_text(record, recipe.output)}\n"
+            f"in an experiment: {_use(record, recipe)}\n\n{table}"
         ),
     )
 

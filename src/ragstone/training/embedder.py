@@ -102,7 +102,7 @@ def embedder_training(
     Raises:
         MissingDependency: a package of the extra `st` is missing.
         ModelFileError: there is no such base.
-        ConfigError: the base is no encoder, or no negatives are left.
+        ConfigError: the base is not an encoder, or no negatives are left.
     """
     encoder_folder(recipe)
     examples = {name: part.examples for name, part in parts.items()}

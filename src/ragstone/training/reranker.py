@@ -107,7 +107,7 @@ def reranker_training(
     Raises:
         MissingDependency: a package of the extra `st` is missing.
         ModelFileError: there is no such base.
-        ConfigError: the base is no encoder, or no negatives are left.
+        ConfigError: the base is not an encoder, or no negatives are left.
     """
     scores_pairs(recipe)
     made = {name: part.examples for name, part in parts.items()}
@@ -133,7 +133,7 @@ def scores_pairs(recipe: RerankerRecipe) -> bool:
     """Return whether the base is a cross-encoder already: one without a head gets a new one.
 
     Raises:
-        ConfigError: the base is a classifier of more than two classes, or no encoder.
+        ConfigError: the base is a classifier of more than two classes, or not an encoder.
     """
     config = json.loads((encoder_folder(recipe) / "config.json").read_text(encoding="utf-8"))
     names = config.get("architectures") or []

@@ -225,7 +225,7 @@ def encoder_folder(recipe: RetrievalRecipe) -> Path:
     Raises:
         MissingDependency: a package of the extra `st` is missing.
         ModelFileError: there is no such model.
-        ConfigError: the base writes text, and is no encoder.
+        ConfigError: the base writes text, and is not an encoder.
     """
     require("training an encoder", "st", "torch", "sentence_transformers")
     folder = find_model(recipe.base, kind=SENTENCE_TRANSFORMERS)
