@@ -94,7 +94,7 @@ def test_a_reranker_learns_from_a_run(tmp_path: Path) -> None:
     ("keys", "problem"),
     [
         ({"method": "lora"}, "method: input should be 'full'"),
-        ({"depht": 5}, "unknown key, did you mean 'depth'"),
+        ({"depht": 5}, "unknown key; did you mean 'depth'"),
         ({"optim": {"packing": True}}, "optim.packing"),
         ({"negatives": "no-retriever"}, "no-retriever"),
         ({"negatives": {"experiment": "none.yaml"}}, "none.yaml"),

@@ -60,9 +60,8 @@ class RankingTest:
 
     def reranker(self, recipe: RerankerRecipe, model: str) -> Rankings:
         """Return the rankings of a reranker: the first ranks of the candidates, reordered."""
-        reranker = CrossEncoder(
-            model, _TOP_K, recipe.depth, recipe.max_tokens, device=recipe.device
-        )
+        top_k = min(_TOP_K, recipe.depth)
+        reranker = CrossEncoder(model, top_k, recipe.depth, recipe.max_tokens, device=recipe.device)
         given = [self.candidates.get(search.query_id, Ranking()) for search in self.searches]
         services = Services(corpus=self.dataset.corpus)
         found = reranker.rerank(self.searches, given, services)
