@@ -6,6 +6,7 @@ import click
 
 from ragstone.cli.train_generator import generator_command
 from ragstone.cli.train_merge import merge_command
+from ragstone.cli.train_retrieval import embedder_command, reranker_command
 
 
 @click.group("train")
@@ -19,3 +20,5 @@ def command() -> None:
 
 command.add_command(generator_command)
 command.add_command(merge_command)
+command.add_command(reranker_command)
+command.add_command(embedder_command)

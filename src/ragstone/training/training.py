@@ -24,8 +24,8 @@ from ragstone.training.record import TrainingRecord, begin, read_record, write_r
 
 T = TypeVar("T")
 
-TRAINED = ("*.safetensors", "*.json", "*.jinja", "*.txt", "*.model")
-"""Patterns of the files that the digest covers."""
+TRAINED = ("*.safetensors", "*.json", "*.jinja", "*.txt", "*.model", "*/config.json")
+"""Patterns of the files that the digest covers; modules of an embedder have folders."""
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Training(Generic[T]):
         return fitting.run()
 
     def _record(self, batch: int | None) -> TrainingRecord:
-        packages = ("torch", "transformers", "peft")
+        packages = ("torch", "transformers", "peft", "sentence-transformers")
         versions = {name: installed(name) or "" for name in packages}
         keys = {name: value for name, value in asdict(self.recipe).items() if name != "output"}
         return TrainingRecord(
