@@ -8,26 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragstone.components.judges.trained import input_names, input_texts
+from ragstone.components.judges.trained import input_names
 from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
 from ragstone.models.locate import ENCODER, weights_digest
-from ragstone.models.text_classifier import (
-    ClassifierFacts,
-    Encoded,
-    classifier_digest,
-    encode,
-    load_classifier_folder,
-    load_encoder,
-    new_net,
-    save_classifier,
-    scores_of,
-    write_facts,
-)
+from ragstone.models.text_classifier import ClassifierFacts, write_facts
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.training.temperature import fitted_temperature, fitted_threshold
 from ragstone.training.training import Training
-from ragstone.training.weights import require_training, with_adapter
+from ragstone.training.weights import require_training
 
 if TYPE_CHECKING:
     from ragstone.models.text_classifier import Scores
@@ -71,94 +60,6 @@ class Base(Protocol):
     def scores(self, folder: Path | None, items: Sequence[LabelledItem]) -> Scores:
         """Return the scores of the labels by a trained folder, or by the untrained base."""
         ...
-
-
-@dataclass(frozen=True)
-class LabelLearner:
-    """The sum of the cross-entropies of the labels."""
-
-    model: Any
-    padding: int
-    recipe: JudgeRecipe
-
-    def targets(self, examples: Sequence[tuple[Encoded, int]]) -> int:
-        """Return the number of labels."""
-        return len(examples)
-
-    def loss(self, examples: Sequence[tuple[Encoded, int]]) -> Any:
-        """Return the sum of the losses of the labels."""
-        import torch
-
-        inputs, labels = zip(*examples, strict=True)
-        device, half = self.recipe.device, self.recipe.optim.dtype == "bfloat16"
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=half):
-            scores = scores_of(self.model, inputs, self.padding, self.recipe.pooling)
-        wanted = torch.tensor(labels, device=scores.device)
-        return torch.nn.functional.cross_entropy(scores.float(), wanted, reduction="sum")
-
-
-@dataclass(frozen=True)
-class EncoderBase:
-    """An encoder with a linear layer for the labels."""
-
-    recipe: JudgeRecipe
-    facts: ClassifierFacts
-    tokenizer: Any
-    encoder: Any
-
-    @classmethod
-    def of(cls, recipe: JudgeRecipe, facts: ClassifierFacts) -> EncoderBase:
-        """Return the loaded base; raise `ConfigError` if inputs are longer than it can read."""
-        tokenizer, encoder = load_encoder(recipe.base, recipe.device)
-        places = getattr(encoder.config, "max_position_embeddings", recipe.max_tokens)
-        if recipe.max_tokens > places:
-            raise ConfigError(
-                f"max_tokens is {recipe.max_tokens}, but {recipe.base!r} reads {places} tokens; "
-                f"write max_tokens: {places} or less",
-                key="max_tokens",
-                value=recipe.max_tokens,
-            )
-        return cls(recipe, facts, tokenizer, encoder)
-
-    def examples(
-        self, items: Sequence[LabelledItem], notes: list[str]
-    ) -> list[tuple[Encoded, int]]:
-        """Return the tokens and the label of each item; cut inputs are noted."""
-        most, found = self.recipe.max_tokens, []
-        for one in items:
-            texts = input_texts(one.item, self.facts.inputs)
-            encoded = encode(self.tokenizer, texts, most)
-            found.append((encoded, self.facts.labels.index(one.label)))
-        if cut := sum(encoded.is_cut for encoded, _ in found):
-            notes.append(f"{cut} of {len(found)} inputs were cut to {most} tokens")
-        return found
-
-    def learner(self) -> LabelLearner:
-        """Return the encoder with a new linear layer."""
-        encoder = self.encoder
-        if self.recipe.head_only:
-            encoder.requires_grad_(False)
-        else:
-            encoder = with_adapter(encoder, self.recipe, "FEATURE_EXTRACTION")
-        net = new_net(encoder, len(self.facts.labels), self.recipe.device)
-        return LabelLearner(net, self.tokenizer.pad_token_id or 0, self.recipe)
-
-    def save(self, learner: LabelLearner, folder: Path, facts: ClassifierFacts) -> None:
-        """Write the linear layer and the encoder, with an adapter merged into it."""
-        net = learner.model
-        if hasattr(net["encoder"], "peft_config"):
-            net["encoder"] = net["encoder"].merge_and_unload()
-        save_classifier(folder, facts, self.tokenizer, net)
-
-    def scores(self, folder: Path | None, items: Sequence[LabelledItem]) -> Scores:
-        """Return the scores by the classifier of a folder; an untrained one has equal scores."""
-        import numpy as np
-
-        if folder is None:
-            return np.zeros((len(items), len(self.facts.labels)))
-        device = self.recipe.device
-        classifier = load_classifier_folder(folder, classifier_digest(folder), device)
-        return classifier.scores([input_texts(one.item, self.facts.inputs) for one in items])
 
 
 def classifier_facts(recipe: JudgeRecipe, name: str, parts: Parts, usual: str) -> ClassifierFacts:
@@ -269,9 +170,7 @@ def calibrated(
     return replace(facts, temperature=temperature, threshold=threshold)
 
 
-def known_labels(
-    items: Sequence[LabelledItem], least: int
-) -> tuple[list[LabelledItem], list[str]]:
+def known_labels(items: Sequence[LabelledItem], least: int) -> tuple[list[LabelledItem], list[str]]:
     """Return the items with a frequent label, and notes on those that are left out.
 
     Raises:

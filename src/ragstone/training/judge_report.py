@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ragstone.components.judges.verdict import Verdict
 from ragstone.models.text_classifier import ClassifierFacts, chosen, probabilities
 from ragstone.statistics.agreement import cohen_kappa, krippendorff_alpha, weighted_kappa
 from ragstone.statistics.calibration import Calibration, calibration
+from ragstone.statistics.judge_quality import HALF
 from ragstone.statistics.proportions import Proportion, proportion
 from ragstone.statistics.resampling import Bootstrap, Coefficient
 from ragstone.statistics.summary import cluster_numbers
-from ragstone.training.classifier import LabelledItem
+from ragstone.training.classifier import Base, LabelledItem, Parts
 
 if TYPE_CHECKING:
     from ragstone.models.text_classifier import Scores
 
 MAJORITY: Final = "most frequent label"
+UNTRAINED: Final = "untrained"
 _RESAMPLES: Final = 2_000
 
 
@@ -81,6 +84,38 @@ class JudgeReport:
         return {**found, "better": self.better, "sentences": self.sentences}
 
 
+def untrained_labels(facts: ClassifierFacts, base: Base, parts: Parts) -> dict[str, list[str]]:
+    """Return the labels of judges without training on the items of the test part.
+
+    One gives every item the most frequent label of the training part; the other is the base of a
+    causal judge.
+    """
+    test = parts["test"]
+    usual = Counter(one.label for one in parts["train"]).most_common(1)[0][0]
+    found = {MAJORITY: [usual] * len(test)}
+    if facts.judge:
+        # Without training there is no calibration: the likelier word is the verdict.
+        plain = replace(facts, temperature=1.0, threshold=HALF)
+        found[UNTRAINED] = chosen(probabilities(base.scores(None, test), 1.0), plain)
+    return found
+
+
+def verdict_label(verdict: Verdict, facts: ClassifierFacts) -> str:
+    """Return the label of another judge's verdict; "" if it has none among the labels.
+
+    >>> facts = ClassifierFacts(property="ok", labels=("no", "yes"), positive="yes", inputs=(),
+    ...     base="", base_digest="", max_tokens=9)
+    >>> verdict_label(Verdict("q", 0.8), facts), verdict_label(Verdict("q"), facts)
+    ('yes', '')
+    """
+    if verdict.label in facts.labels:
+        return verdict.label
+    if verdict.value is None or not facts.is_binary:
+        return ""
+    other = next(label for label in facts.labels if label != facts.positive)
+    return facts.positive if verdict.value >= HALF else other
+
+
 def judge_report(
     facts: ClassifierFacts,
     items: Sequence[LabelledItem],
@@ -138,7 +173,11 @@ def _rival(
 
 
 def _gain(
-    people: Sequence[str], ours: Sequence[str], theirs: Sequence[str], groups: Sequence[str], seed: int
+    people: Sequence[str],
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    groups: Sequence[str],
+    seed: int,
 ) -> tuple[float | None, tuple[float, float] | None]:
     """Return the difference of two kappas with people, and its interval over groups."""
     if not people:

@@ -139,7 +139,8 @@ class Trained(VerdictJudge):
             why = item.problem or "the system failed"
             return Verdict.failed(item, f"no answer to judge: {why}")
         texts = dict(zip(inputs, input_texts(item, inputs), strict=True))
-        lacking = [name for name in inputs if name != "history" and not texts[name].strip()]
+        # A first turn has no history, and a rated answer may have no query.
+        lacking = [n for n in inputs if n not in {"history", "query"} and not texts[n].strip()]
         return Verdict.settled(item, f"no {' and '.join(lacking)} to read") if lacking else None
 
     def verdicts(self, items: Sequence[Item], services: Services) -> list[Verdict]:
