@@ -39,7 +39,7 @@ _FILES: Final = (FILE, HEAD, "model*.safetensors", "config.json", "tokenizer*", 
 class ClassifierFacts:
     """What a trained classifier decides, and how it reads its input."""
 
-    property: str
+    name: str
     """The name of the label, which is that of the metric."""
     labels: tuple[str, ...]
     positive: str
@@ -174,25 +174,38 @@ def new_net(encoder: Any, labels: int, device: str) -> Any:
     return torch.nn.ModuleDict({"encoder": encoder, "head": head.to(device)})
 
 
-def scores_of(net: Any, inputs: Sequence[Encoded], padding: int, pooling: Pooling) -> Any:
-    """Return the scores of the labels, a tensor of shape (inputs, labels)."""
+def pooled(encoder: Any, inputs: Sequence[Encoded], padding: int, pooling: Pooling) -> Any:
+    """Return the state of each input that the linear layer reads, shape (inputs, dimension)."""
     import torch
 
     longest = max(len(one.ids) for one in inputs)
-    device = net["head"].weight.device
 
     def padded(rows: Iterator[tuple[int, ...]], value: int = 0) -> Any:
-        return torch.tensor([[*r, *[value] * (longest - len(r))] for r in rows], device=device)
+        filled = [[*row, *[value] * (longest - len(row))] for row in rows]
+        return torch.tensor(filled, device=encoder.device)
 
     mask = padded((1,) * len(one.ids) for one in inputs)
     named = {"input_ids": padded((one.ids for one in inputs), padding), "attention_mask": mask}
-    if getattr(net["encoder"].config, "type_vocab_size", 0) > 1:
+    if getattr(encoder.config, "type_vocab_size", 0) > 1:
         named["token_type_ids"] = padded(one.segments for one in inputs)
-    states = net["encoder"](**named).last_hidden_state
+    states = encoder(**named).last_hidden_state
     if pooling == "cls":
-        return net["head"](states[:, 0])
+        return states[:, 0]
     weights = mask.unsqueeze(-1).to(states.dtype)
-    return net["head"]((states * weights).sum(1) / weights.sum(1))
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+def all_pooled(encoder: Any, inputs: Sequence[Encoded], padding: int, pooling: Pooling) -> Any:
+    """Return the states of many inputs by an encoder that does not learn, batch by batch."""
+    import torch
+
+    encoder.eval()
+    found = torch.zeros((len(inputs), encoder.config.hidden_size))
+    with torch.no_grad():
+        for places in _batches(inputs):
+            batch = [inputs[place] for place in places]
+            found[places] = pooled(encoder, batch, padding, pooling).float().cpu()
+    return found
 
 
 @dataclass(frozen=True)
@@ -209,14 +222,10 @@ class TextClassifier:
 
         encoded = [encode(self.tokenizer, texts, self.facts.max_tokens) for texts in inputs]
         add_note(f"inputs cut to {self.facts.max_tokens} tokens", sum(e.is_cut for e in encoded))
-        found = np.zeros((len(encoded), len(self.facts.labels)))
-        self.net.eval()
+        padding = self.tokenizer.pad_token_id or 0
+        states = all_pooled(self.net["encoder"], encoded, padding, self.facts.pooling)
         with torch.inference_mode():
-            for places in _batches(encoded):
-                batch = [encoded[place] for place in places]
-                padding = self.tokenizer.pad_token_id or 0
-                scores = scores_of(self.net, batch, padding, self.facts.pooling)
-                found[places] = scores.float().cpu().numpy()
+            found: Scores = self.net["head"].cpu()(states).double().numpy()
         return found
 
     def probabilities(self, inputs: Sequence[Sequence[str]]) -> Scores:
@@ -269,7 +278,7 @@ def save_classifier(folder: Path, facts: ClassifierFacts, tokenizer: Any, net: A
 
 
 @lru_cache(maxsize=2)
-def load_classifier_folder(folder: Path, digest: str, device: str) -> TextClassifier:
+def load_classifier_folder(folder: Path, digest: str, device: str) -> TextClassifier:  # noqa: ARG001 - a part of the cache's key
     """Return the classifier of a folder, ready to run.
 
     Args:

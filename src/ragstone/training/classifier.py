@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragstone.components.judges.trained import input_names
 from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
-from ragstone.models.locate import ENCODER, weights_digest
+from ragstone.models.locate import ENCODER, TRANSFORMERS_LM, weights_digest
 from ragstone.models.text_classifier import ClassifierFacts, write_facts
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.training.temperature import fitted_temperature, fitted_threshold
@@ -94,12 +94,12 @@ def classifier_facts(recipe: JudgeRecipe, name: str, parts: Parts, usual: str) -
             value=positive,
         )
     return ClassifierFacts(
-        property=name,
+        name=name,
         labels=tuple(sorted(counts)),
         positive=positive,
         inputs=input_names(recipe.input or usual),
         base=recipe.base,
-        base_digest=weights_digest(recipe.base, kind=ENCODER),
+        base_digest=weights_digest(recipe.base, kind=TRANSFORMERS_LM if recipe.judge else ENCODER),
         max_tokens=recipe.max_tokens,
         pooling=recipe.pooling,
         has_encoder=not recipe.head_only,
@@ -151,7 +151,7 @@ def judge_training(
         base.learner,
         save,
         found,
-        {"labels": list(facts.labels), "property": facts.property},
+        {"labels": list(facts.labels), "name": facts.name},
         files,
     )
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragstone.components.judges.trained import input_texts
 from ragstone.errors import ConfigError
 from ragstone.models.text_classifier import (
     ClassifierFacts,
-    Encoded,
+    all_pooled,
     classifier_digest,
     encode,
     load_classifier_folder,
     load_encoder,
     new_net,
+    pooled,
     save_classifier,
-    scores_of,
 )
 from ragstone.training.classifier import Base, LabelledItem
 from ragstone.training.judge_recipe import JudgeRecipe
@@ -26,6 +26,10 @@ from ragstone.training.weights import with_adapter
 
 if TYPE_CHECKING:
     from ragstone.models.text_classifier import Scores
+
+
+LabelExample: TypeAlias = tuple[Any, int]
+"""Tokens (`Encoded`) or the pooled state of an input, and the place of its label."""
 
 
 def base_of(recipe: JudgeRecipe, facts: ClassifierFacts) -> Base:
@@ -44,24 +48,32 @@ def base_of(recipe: JudgeRecipe, facts: ClassifierFacts) -> Base:
 
 @dataclass(frozen=True)
 class LabelLearner:
-    """The sum of the cross-entropies of the labels."""
+    """The sum of the cross-entropies of the labels.
+
+    An input is tokens, or the state of a frozen encoder, which is computed once.
+    """
 
     model: Any
     padding: int
     recipe: JudgeRecipe
 
-    def targets(self, examples: Sequence[tuple[Encoded, int]]) -> int:
+    def targets(self, examples: Sequence[LabelExample]) -> int:
         """Return the number of labels."""
         return len(examples)
 
-    def loss(self, examples: Sequence[tuple[Encoded, int]]) -> Any:
+    def loss(self, examples: Sequence[LabelExample]) -> Any:
         """Return the sum of the losses of the labels."""
         import torch
 
         inputs, labels = zip(*examples, strict=True)
-        device, half = self.recipe.device, self.recipe.optim.dtype == "bfloat16"
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=half):
-            scores = scores_of(self.model, inputs, self.padding, self.recipe.pooling)
+        recipe = self.recipe
+        half = recipe.optim.dtype == "bfloat16"
+        with torch.autocast(recipe.device, dtype=torch.bfloat16, enabled=half):
+            if recipe.head_only:
+                states = torch.stack(inputs).to(recipe.device)
+            else:
+                states = pooled(self.model["encoder"], inputs, self.padding, recipe.pooling)
+            scores = self.model["head"](states)
         wanted = torch.tensor(labels, device=scores.device)
         return torch.nn.functional.cross_entropy(scores.float(), wanted, reduction="sum")
 
@@ -89,18 +101,21 @@ class EncoderBase:
             )
         return cls(recipe, facts, tokenizer, encoder)
 
-    def examples(
-        self, items: Sequence[LabelledItem], notes: list[str]
-    ) -> list[tuple[Encoded, int]]:
-        """Return the tokens and the label of each item; cut inputs are noted."""
-        most, found = self.recipe.max_tokens, []
-        for one in items:
-            texts = input_texts(one.item, self.facts.inputs)
-            encoded = encode(self.tokenizer, texts, most)
-            found.append((encoded, self.facts.labels.index(one.label)))
-        if cut := sum(encoded.is_cut for encoded, _ in found):
-            notes.append(f"{cut} of {len(found)} inputs were cut to {most} tokens")
-        return found
+    def examples(self, items: Sequence[LabelledItem], notes: list[str]) -> list[LabelExample]:
+        """Return the input and the label of each item; cut inputs are noted."""
+        most, names = self.recipe.max_tokens, self.facts.inputs
+        inputs = [encode(self.tokenizer, input_texts(one.item, names), most) for one in items]
+        if cut := sum(one.is_cut for one in inputs):
+            notes.append(f"{cut} of {len(inputs)} inputs were cut to {most} tokens")
+        labels = [self.facts.labels.index(one.label) for one in items]
+        if not self.recipe.head_only:
+            return list(zip(inputs, labels, strict=True))
+        states = all_pooled(self.encoder, inputs, self._padding, self.recipe.pooling)
+        return list(zip(states, labels, strict=True))
+
+    @property
+    def _padding(self) -> int:
+        return self.tokenizer.pad_token_id or 0
 
     def learner(self) -> LabelLearner:
         """Return the encoder with a new linear layer."""
@@ -110,7 +125,7 @@ class EncoderBase:
         else:
             encoder = with_adapter(encoder, self.recipe, "FEATURE_EXTRACTION")
         net = new_net(encoder, len(self.facts.labels), self.recipe.device)
-        return LabelLearner(net, self.tokenizer.pad_token_id or 0, self.recipe)
+        return LabelLearner(net, self._padding, self.recipe)
 
     def save(self, learner: LabelLearner, folder: Path, facts: ClassifierFacts) -> None:
         """Write the linear layer and the encoder, with an adapter merged into it."""

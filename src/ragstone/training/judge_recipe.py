@@ -1,9 +1,9 @@
-"""The training file of `ragstone train judge`: a label that people gave, and what it is read from."""
+"""The training file of `ragstone train judge`: a label by people, and the texts it is read from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 

@@ -103,7 +103,7 @@ def untrained_labels(facts: ClassifierFacts, base: Base, parts: Parts) -> dict[s
 def verdict_label(verdict: Verdict, facts: ClassifierFacts) -> str:
     """Return the label of another judge's verdict; "" if it has none among the labels.
 
-    >>> facts = ClassifierFacts(property="ok", labels=("no", "yes"), positive="yes", inputs=(),
+    >>> facts = ClassifierFacts(name="ok", labels=("no", "yes"), positive="yes", inputs=(),
     ...     base="", base_digest="", max_tokens=9)
     >>> verdict_label(Verdict("q", 0.8), facts), verdict_label(Verdict("q"), facts)
     ('yes', '')

@@ -111,7 +111,7 @@ class Trained(VerdictJudge):
 
     def __str__(self) -> str:
         """Return the name of the metric."""
-        return self.metric or self.facts.property
+        return self.metric or self.facts.name
 
     @property
     def metrics(self) -> tuple[str, ...]:
