@@ -38,7 +38,7 @@ class JudgeRecipe(Recipe):
     accept: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Answers that people rated with numbers are yes from this share of the scale on, else no."""
     judge: str = ""
-    """The judge whose prompt a causal base learns to answer, such as `RL_F`."""
+    """The judge whose prompt a causal base learns to answer, such as `support`."""
     head_only: bool = False
     """Whether only the linear layer learns, and the encoder stays as it is."""
     pooling: Pooling = "mean"
