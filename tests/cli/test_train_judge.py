@@ -14,6 +14,7 @@ from ragstone.cli import root
 from ragstone.components.judges.trained import Trained
 from ragstone.components.judges.verdict import Item
 from ragstone.core.registry import create
+from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.training.record import read_record
 from ragstone.types import Query
@@ -51,6 +52,12 @@ def tiny_encoder(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train with one thread: the models are tiny."""
+    monkeypatch.setattr("ragstone.training.training.available_cpus", lambda: 1)
+
+
 def queries_with(folder: Path, count: int, labels: dict[str, str]) -> Path:
     """Write a data set: the word of a query decides its label."""
     words = list(labels)
@@ -64,17 +71,16 @@ def queries_with(folder: Path, count: int, labels: dict[str, str]) -> Path:
     return folder
 
 
-def recipe_of(folder: Path, base: Path, **more: Any) -> Path:
+def recipe_of(folder: Path, encoder: Path, /, **more: Any) -> Path:
     """Write a training file."""
     keys = {
-        "base": str(base),
         "data": str(folder / "data"),
         "property": "kind",
         "output": str(folder / "out"),
         "least": 5,
         "max_tokens": 32,
-        "optim": {"steps": 40, "lr": 0.01, "batch": 16},
-        **more,
+        "optim": {"steps": 30, "lr": 0.01, "batch": 16, "validations": 2},
+        "base": str(encoder), **more,
     }
     path = folder / "judge.yaml"
     path.write_text(json.dumps(keys))
@@ -151,7 +157,7 @@ def test_another_base_is_refused_by_a_linear_layer(tmp_path: Path, encoder: Path
     (base / "vocab.txt").write_text((base / "vocab.txt").read_text() + "\nmore")
     judge = Trained(model=str(tmp_path / "out"))
 
-    with pytest.raises(Exception, match="was trained on another"):
+    with pytest.raises(ConfigError, match="was trained on another"):
         judge.verdicts([Item(Query("q", "good"), "x")], Services())
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
+from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
 from ragstone.training.classifier import LabelledItem, classifier_facts, known_labels
 from ragstone.training.judge_recipe import JudgeRecipe
-from ragstone.components.judges.verdict import Item
 from ragstone.types import Query
 
 
@@ -56,6 +52,7 @@ def test_a_label_that_the_training_part_lacks_is_an_error() -> None:
         classifier_facts(recipe, "ok", parts, "query")
 
 
+@pytest.mark.usefixtures("bundled_digest")
 @pytest.mark.parametrize(
     ("labels", "written", "positive"),
     [
@@ -65,9 +62,7 @@ def test_a_label_that_the_training_part_lacks_is_an_error() -> None:
         (["a", "b", "c"], "c", "c"),
     ],
 )
-def test_the_positive_label(
-    labels: list[str], written: str, positive: str, bundled_digest: None
-) -> None:
+def test_the_positive_label(labels: list[str], written: str, positive: str) -> None:
     """It is yes, the rarer one of two, none of more, or the one that the file names."""
     recipe = JudgeRecipe(data="x", output="y", positive=written)
     items = [labelled(label, number) for number, label in enumerate(labels)]

@@ -132,7 +132,9 @@ def label_command(
     settings = {"model": model, "explain": explain, "max_tokens": tokens}
     few = None if examples is None else FewShots(examples, gold, shots, seed)
     trained = _trained(model, few)
-    labellers = trained or [_labeller(name, settings, few) for name in taxonomies]
+    labellers: Sequence[Labeller | TrainedLabeller] = trained or [
+        _labeller(name, settings, few) for name in taxonomies
+    ]
     facts = _label_plan(labellers, items)
     if plan:
         cli.print_result(lambda: facts, lambda: _plan_text(facts))

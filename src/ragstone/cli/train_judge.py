@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragstone.cli import options as cli
+from ragstone.cli.train_generator import record_document, record_text
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def judge_command(file: Path, beside: tuple[str, ...], calls: Path) -> None:
     \b
     Examples:
       ragstone train judge judge.yaml
-      ragstone train judge judge.yaml --beside RL_F --json
+      ragstone train judge judge.yaml --beside support --json
     """
     from ragstone.cli.read_judge import read_judges
     from ragstone.training.judge_recipe import JudgeRecipe
@@ -57,15 +58,8 @@ def judge_command(file: Path, beside: tuple[str, ...], calls: Path) -> None:
     rivals = [judge for spec in beside for judge in read_judges(spec, None, {})]
     record, report = trained_judge(recipe, rivals, calls)
     cli.print_result(
-        lambda: {
-            "loss": list(record.loss),
-            "validation": [dict(one) for one in record.validation],
-            "output": recipe.output,
-            "digest": record.digest,
-            "report": report.to_dict(),
-            "notes": list(record.notes),
-        },
-        lambda: "\n".join(_lines(record, report, recipe.output)),
+        lambda: {**record_document(record, recipe.output), "report": report.to_dict()},
+        lambda: "\n".join([record_text(record, recipe.output), *_lines(report, recipe.output)]),
     )
 
 
@@ -150,11 +144,8 @@ def _labels_of(
         }
 
 
-def _lines(record: TrainingRecord, report: JudgeReport, output: str) -> Iterator[str]:
+def _lines(report: JudgeReport, output: str) -> Iterator[str]:
     """Yield the lines of the report."""
-    first, *_, last = record.validation or ({"loss": 0.0},) * 2
-    yield f"validation loss {first['loss']:.3f} before, {last['loss']:.3f} after: {output}"
-    yield from (f"note: {note}" for note in record.notes)
     shown = ", ".join(f"{label} {count:,}" for label, count in report.labels.items())
     yield f"{report.items:,} test items of unseen documents: {shown}"
     yield from report.sentences
@@ -163,4 +154,4 @@ def _lines(record: TrainingRecord, report: JudgeReport, output: str) -> Iterator
         yield f"The stated probabilities differ from the shares of right labels by {error:.2f}."
     if report.people is not None and report.people.value is not None:
         yield f"People agree among themselves with alpha {report.people.value:.2f}."
-    yield f"Check it: ragstone judge check --help; use it: trained(model={output})"
+    yield f"Use it as the judge trained(model={output}), or: ragstone data label --model {output}"

@@ -225,7 +225,9 @@ class TextClassifier:
         padding = self.tokenizer.pad_token_id or 0
         states = all_pooled(self.net["encoder"], encoded, padding, self.facts.pooling)
         with torch.inference_mode():
-            found: Scores = self.net["head"].cpu()(states).double().numpy()
+            found: Scores = (
+                self.net["head"](states.to(self.net["head"].weight.device)).cpu().double().numpy()
+            )
         return found
 
     def probabilities(self, inputs: Sequence[Sequence[str]]) -> Scores:
@@ -277,13 +279,11 @@ def save_classifier(folder: Path, facts: ClassifierFacts, tokenizer: Any, net: A
     write_facts(folder, facts)
 
 
-@lru_cache(maxsize=2)
-def load_classifier_folder(folder: Path, digest: str, device: str) -> TextClassifier:  # noqa: ARG001 - a part of the cache's key
-    """Return the classifier of a folder, ready to run.
+def load_classifier_folder(folder: Path, device: str) -> TextClassifier:
+    """Return the classifier of a folder, ready to run; from memory if its files are the same.
 
     Args:
         folder: the output of `ragstone train judge` with an encoder as base.
-        digest: `classifier_digest` of the folder: a folder that was trained again is loaded again.
         device: the kind of device that it runs on.
 
     Raises:
@@ -295,8 +295,8 @@ def load_classifier_folder(folder: Path, digest: str, device: str) -> TextClassi
     if facts.judge:
         raise ConfigError(
             f"{folder} is an adapter of the causal model {facts.base!r} for the judge "
-            f"{facts.judge!r}; write the judge with it: {{name: {facts.judge}, method: logprob, "
-            f"model: {{name: hf, model: {facts.base}, adapter: {folder}}}}}",
+            f"{facts.judge!r}; write that judge with it: {{name: {facts.judge}, method: logprob, "
+            f"explain: false, model: {{name: hf, model: {facts.base}, adapter: {folder}}}}}",
             value=str(folder),
         )
     if not facts.has_encoder and weights_digest(facts.base, kind=ENCODER) != facts.base_digest:
@@ -305,6 +305,12 @@ def load_classifier_folder(folder: Path, digest: str, device: str) -> TextClassi
             "train it again, or bring back the base",
             value=facts.base,
         )
+    return _loaded(folder, classifier_digest(folder), facts, device)
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: Path, _digest: str, facts: ClassifierFacts, device: str) -> TextClassifier:
+    """Return the classifier of a folder, again from its files if their digest is another one."""
     tokenizer, encoder = load_encoder(folder if facts.has_encoder else facts.base, device)
     net = new_net(encoder, len(facts.labels), device)
     from safetensors.torch import load_file

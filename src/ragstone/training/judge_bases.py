@@ -12,7 +12,6 @@ from ragstone.errors import ConfigError
 from ragstone.models.text_classifier import (
     ClassifierFacts,
     all_pooled,
-    classifier_digest,
     encode,
     load_classifier_folder,
     load_encoder,
@@ -140,6 +139,5 @@ class EncoderBase:
 
         if folder is None:
             return np.zeros((len(items), len(self.facts.labels)))
-        device = self.recipe.device
-        classifier = load_classifier_folder(folder, classifier_digest(folder), device)
+        classifier = load_classifier_folder(folder, self.recipe.device)
         return classifier.scores([input_texts(one.item, self.facts.inputs) for one in items])

@@ -138,7 +138,6 @@ def judge_report(
     own = chosen(shares, facts)
     sure = [row[facts.labels.index(label)] for row, label in zip(shares, own, strict=True)]
     right = [float(a == b) for a, b in zip(people, own, strict=True)]
-    kappa = {"clusters": groups, "resamples": _RESAMPLES, "seed": seed}
     several = any(len(one.raters) > 1 for one in items)
     raters = [one.raters for one in items]
     alpha = krippendorff_alpha(raters, level="nominal", clusters=groups) if several else None
@@ -146,7 +145,7 @@ def judge_report(
         len(items),
         len(set(groups)),
         dict(sorted(Counter(people).items())),
-        cohen_kappa(people, own, **kappa),
+        cohen_kappa(people, own, clusters=groups, resamples=_RESAMPLES, seed=seed),
         proportion(int(sum(right)), len(right)),
         calibration(np.clip(sure, 0, 1).tolist(), right, clusters=groups, seed=seed),
         alpha,

@@ -7,14 +7,18 @@ temperature that makes the labels of held-out items likeliest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from ragstone.models.text_classifier import probabilities
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragstone.models.text_classifier import Scores
+
+    Truth: TypeAlias = npt.NDArray[np.bool_]
 
 _TEMPERATURES: Final = np.geomspace(0.05, 20, 601)
 _HALF: Final = 0.5
@@ -54,14 +58,14 @@ def fitted_threshold(
         [_HALF, *between.tolist()],
         key=lambda least: (-_kappa(truth, shares >= least), abs(least - _HALF)),
     )
-    return round(best, 6)
+    return round(float(best), 6)
 
 
 def _log(shares: Scores) -> float:
     return float(np.log(np.maximum(shares, _TINY)).mean())
 
 
-def _kappa(one: Scores, other: Scores) -> float:
+def _kappa(one: Truth, other: Truth) -> float:
     """Return Cohen's kappa of two columns of truth values, rounded so that ties are ties."""
     agreed = float((one == other).mean())
     first, second = float(one.mean()), float(other.mean())

@@ -99,15 +99,10 @@ class Trained(VerdictJudge):
         """What the classifier decides."""
         return read_facts(Path(self.model))
 
-    @cached_property
-    def digest(self) -> str:
-        """Digest of the classifier's files."""
-        return classifier_digest(Path(self.model))
-
     @property
     def key_values(self) -> Mapping[str, Any]:
-        """The files of the folder, wherever it is."""
-        return {"model": self.digest}
+        """The digest of the folder's files, wherever it is."""
+        return {"model": classifier_digest(Path(self.model))}
 
     def __str__(self) -> str:
         """Return the name of the metric."""
@@ -152,7 +147,7 @@ class Trained(VerdictJudge):
 
     def _labelled(self, items: Sequence[Item]) -> list[Verdict]:
         facts = self.facts
-        classifier = load_classifier_folder(Path(self.model), self.digest, self.device)
+        classifier = load_classifier_folder(Path(self.model).expanduser(), self.device)
         shares = classifier.probabilities([input_texts(item, facts.inputs) for item in items])
         labels = chosen(shares, facts)
         return [
