@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.tiny_encoder import WORDS, tiny_encoder
 
 from ragstone.cli import root
 from ragstone.components.judges.trained import Trained
@@ -21,35 +22,11 @@ from ragstone.types import Query
 
 pytestmark = pytest.mark.needs("torch", "transformers", "peft")
 
-WORDS = ("rain", "snow", "wind", "sun", "fog", "ice", "hail", "heat", "dew", "mist")
-
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a BERT of two layers with random weights."""
     return tiny_encoder(tmp_path_factory.mktemp("encoder"))
-
-
-def tiny_encoder(folder: Path) -> Path:
-    """Write a random BERT of two layers of 16, and its tokenizer, into a folder."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    numbers = [str(n) for n in range(200)]
-    (folder / "vocab.txt").write_text("\n".join([*marks, *WORDS, "good", "bad", *numbers]))
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(marks) + len(WORDS) + 2 + len(numbers),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-    )
-    BertModel(config).save_pretrained(folder)
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +57,8 @@ def recipe_of(folder: Path, encoder: Path, /, **more: Any) -> Path:
         "least": 5,
         "max_tokens": 32,
         "optim": {"steps": 30, "lr": 0.01, "batch": 16, "validations": 2},
-        "base": str(encoder), **more,
+        "base": str(encoder),
+        **more,
     }
     path = folder / "judge.yaml"
     path.write_text(json.dumps(keys))
