@@ -45,7 +45,7 @@ class JudgeRecipe(Recipe):
     """The state that the linear layer reads: the mean of all tokens, or the first token's."""
     least: Count = 10
     """A label with fewer items is left out, with a note."""
-    optim: Optim = field(default_factory=JudgeOptim)
+    optim: JudgeOptim = field(default_factory=JudgeOptim)
     validation: Any = 0.2
     """Share of the items on which training stops, and on which the judge is calibrated."""
     test: Any = 0.3

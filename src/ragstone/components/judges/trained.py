@@ -39,8 +39,7 @@ def input_names(written: str) -> tuple[str, ...]:
     for name in names:
         if name not in INPUTS:
             raise ConfigError(
-                f"input: unknown text {name!r}{did_you_mean(name, INPUTS)}; join texts with +: "
-                f"{' + '.join(INPUTS)}",
+                f"input: unknown text {name!r}{did_you_mean(name, INPUTS)}; join texts with +",
                 key="input",
                 value=written,
             )
