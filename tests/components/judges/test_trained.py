@@ -95,5 +95,5 @@ def test_the_texts_of_an_item() -> None:
         "Here.",
         "one\ntwo",
     )
-    with pytest.raises(ConfigError, match="unknown text .pasages.; did you mean .passages."):
+    with pytest.raises(ConfigError, match=r"unknown text .pasages.; did you mean .passages."):
         input_names("query + pasages")
