@@ -140,7 +140,7 @@ def test_another_base_is_refused_by_a_linear_layer(tmp_path: Path, encoder: Path
 
 
 def test_labels_that_are_noise_are_reported_as_such(tmp_path: Path, encoder: Path) -> None:
-    """A judge that is no better than the most frequent label is called so, in words."""
+    """A judge that is not better than the most frequent label is called so, in words."""
     data = queries_with(tmp_path / "data", 80, {"good": "a", "bad": "b"})
     rows = [json.loads(line) for line in (data / "queries.jsonl").read_text().splitlines()]
     for number, row in enumerate(rows):
@@ -150,7 +150,7 @@ def test_labels_that_are_noise_are_reported_as_such(tmp_path: Path, encoder: Pat
     found = run("train", "judge", recipe_of(tmp_path, encoder, optim={"steps": 4, "lr": 1e-4}))
 
     assert found["report"]["better"] is False
-    assert "is no better than 'most frequent label'" in found["report"]["sentences"][0]
+    assert "is not better than 'most frequent label'" in found["report"]["sentences"][0]
 
 
 def test_an_unknown_label_and_an_unknown_base_are_errors(tmp_path: Path, encoder: Path) -> None:

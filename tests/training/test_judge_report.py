@@ -54,7 +54,7 @@ def test_a_good_judge_is_better_than_the_most_frequent_label() -> None:
     json.dumps(found.to_dict())
 
 
-def test_a_judge_that_guesses_is_reported_as_no_better() -> None:
+def test_a_judge_that_guesses_is_reported_as_not_better() -> None:
     """The interval of the gain includes 0."""
     people = ["yes", "no"] * 20
     own = ["yes", "yes", "no", "no"] * 10
@@ -62,7 +62,7 @@ def test_a_judge_that_guesses_is_reported_as_no_better() -> None:
     found = report(people, own)
 
     assert not found.better
-    assert "is no better than 'most frequent label'" in found.sentences[0]
+    assert "is not better than 'most frequent label'" in found.sentences[0]
     assert found.to_dict()["better"] is False
 
 

@@ -70,7 +70,7 @@ class JudgeReport:
     def _sentence(self, rival: Rival) -> str:
         own, other = _shown(self.kappa), _shown(rival.kappa)
         gain = "undefined" if rival.gain is None else f"{rival.gain:+.2f}"
-        verb = "is better than" if rival.better else "is no better than"
+        verb = "is better than" if rival.better else "is not better than"
         return (
             f"The trained judge {verb} {rival.name!r}: kappa with people {own} against {other}, "
             f"difference {gain}{_between(rival.interval)}, {self.items} items in "
