@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ragstone.cli.train_generator import generator_command
+from ragstone.cli.train_judge import judge_command
 from ragstone.cli.train_merge import merge_command
 from ragstone.cli.train_retrieval import embedder_command, reranker_command
 
@@ -22,3 +23,4 @@ command.add_command(generator_command)
 command.add_command(merge_command)
 command.add_command(reranker_command)
 command.add_command(embedder_command)
+command.add_command(judge_command)

@@ -178,6 +178,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "choices": "choices:Choices",
         "umbrela": "umbrela:Umbrela",
         "conditioned": "conditioned:Conditioned",
+        "trained": "trained:Trained",
     },
 }
 
