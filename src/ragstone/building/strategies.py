@@ -30,6 +30,7 @@ from ragstone.building.reply_parsing import (
     read_question,
     read_statements,
 )
+from ragstone.components.llm import LlmBackend
 from ragstone.text.normalise import pieces
 from ragstone.types import Passage
 
@@ -55,6 +56,15 @@ class Strategy:
     """Most calls that write one query; a conversation has one per turn."""
     parts: Mapping[str, Strategy] = field(default_factory=dict)
     """Label -> the strategy that writes its queries, if it is another one."""
+    model: LlmBackend | None = None
+    """The model that writes, if it is a part of the strategy."""
+
+    def with_model(self, writer: QueryWriter) -> QueryWriter:
+        """Return the writer of the strategy, after a check that its model can be called."""
+        if self.model is None:
+            return writer
+        self.model.generator.check(writer.services)
+        return replace(writer, model=self.model, prompts=replace(writer.prompts, examples={}))
 
     def part(self, label: str) -> Strategy:
         """Return the strategy that writes the queries of a label."""

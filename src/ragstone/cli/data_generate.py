@@ -94,6 +94,7 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
       comparison   questions that compare things of two such passages
       false-premise, underspecified, multi-turn   as their names
       mixed        all kinds, as `ragstone build testset`
+      writer(model=FOLDER)   a model of `ragstone train writer`, one call per query
 
     \b
     Examples:

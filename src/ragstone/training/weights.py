@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,19 @@ def require_training() -> None:
     require("training", "train", "torch", "transformers", "peft")
 
 
-def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
+def with_adapter(
+    model: Any,
+    recipe: Recipe,
+    task: str = "CAUSAL_LM",
+    rows: Mapping[str, list[int]] | None = None,
+) -> Any:
     """Return the model with the weights that the recipe's method trains.
 
     Args:
         model: the base, as transformers loads it.
         recipe: method and shape of the adapter.
         task: the kind of model, as peft names it.
+        rows: layer -> rows of new tokens, which are trained beside the adapter.
 
     Raises:
         ConfigError: the base has none of the named layers.
@@ -42,6 +49,7 @@ def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
         target_modules=targets,
         bias="none",
         task_type=task,
+        trainable_token_indices=dict(rows) if rows else None,
     )
     try:
         return get_peft_model(model, config)
@@ -65,8 +73,11 @@ def linear_layers(model: Any) -> list[str]:
 
 def save_weights(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write an adapter, or the whole model with its tokenizer, as safetensors."""
-    model.save_pretrained(folder, safe_serialization=True)
-    if not hasattr(model, "peft_config"):
+    if hasattr(model, "peft_config"):
+        # A new token has rows of its own; the matrix around them is that of the base.
+        model.save_pretrained(folder, save_embedding_layers=False)
+    else:
+        model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     # peft writes a card of its own, with text about nothing.
     (folder / "README.md").unlink(missing_ok=True)
