@@ -10,21 +10,78 @@ import click
 from ragstone.cli import options as cli
 
 if TYPE_CHECKING:
+    from ragstone.experiment.experiment import Experiment
+    from ragstone.training.examples import Example
+    from ragstone.training.recipe import GeneratorRecipe
     from ragstone.training.record import TrainingRecord
+    from ragstone.training.training import Training
+    from ragstone.types import Task
 
 
 @click.command("generator")
 @click.argument("file", type=cli.FILE)
 @cli.json_option
 def generator_command(file: Path) -> None:
-    """Train the generator of FILE: the gold answer after the prompt with its contexts.
+    """Train the generator of FILE: it learns the gold answer after the prompt with its contexts.
 
     \b
     Examples:
       ragstone train generator t.yaml
       ragstone train generator t.yaml --json
     """
-    raise NotImplementedError(file)
+    from ragstone.training.recipe import GeneratorRecipe, read_recipe
+
+    recipe = read_recipe(file, GeneratorRecipe)
+    training = _training(recipe, file.parent)
+    record = training.run()
+    cli.print_result(
+        lambda: record_document(record, recipe.output),
+        lambda: record_text(record, recipe.output),
+    )
+
+
+def _training(recipe: GeneratorRecipe, folder: Path) -> Training[Example]:
+    from ragstone.training.generator import drawn_settings, generator_training
+    from ragstone.training.record import data_facts
+    from ragstone.training.splits import split
+
+    experiment = _experiment(recipe, folder)
+    splits = split(experiment.dataset, recipe.validation, recipe.test, recipe.seed)
+    settings = [setting.setting for setting in experiment.settings]
+    parts = {}
+    for name in ("train", "validation"):
+        drawn = drawn_settings(getattr(splits, name), settings, recipe.seed)
+        parts[name] = _tasks(experiment, drawn)
+    facts = {**data_facts(experiment.dataset), **splits.facts()}
+    return generator_training(recipe, parts, facts, files=splits.files())
+
+
+def _experiment(recipe: GeneratorRecipe, folder: Path) -> Experiment:
+    """Return the experiment whose contexts are learned; its answers are not made."""
+    from ragstone.experiment.config import parse_experiment
+    from ragstone.experiment.experiment import Experiment
+
+    settings = recipe.setting if isinstance(recipe.setting, list) else [recipe.setting]
+    system = {"retriever": recipe.retriever, "reranker": recipe.reranker, "generator": "gold"}
+    document = {
+        "name": "training",
+        "data": recipe.data,
+        "systems": [{name: part for name, part in system.items() if part is not None}],
+        "settings": settings,
+        "metrics": ["Match"],
+    }
+    made = Experiment(parse_experiment(document, where="the training file"), folder=folder)
+    made.check()
+    return made
+
+
+def _tasks(experiment: Experiment, drawn: dict[str, str]) -> list[Task]:
+    """Return the queries with the context of the setting that each one has."""
+    from ragstone.experiment.contexts import tasks_by_setting
+
+    tasks = tasks_by_setting(experiment, drawn)
+    pairs = ((query_id, tasks[setting]) for query_id, setting in drawn.items())
+    return [under[query_id] for query_id, under in pairs if query_id in under]
 
 
 def record_document(record: TrainingRecord, output: str) -> dict[str, Any]:
@@ -34,4 +91,15 @@ def record_document(record: TrainingRecord, output: str) -> dict[str, Any]:
         "validation": [dict(one) for one in record.validation],
         "output": output,
         "digest": record.digest,
+        "notes": list(record.notes),
+        "data": dict(record.data),
     }
+
+
+def record_text(record: TrainingRecord, output: str) -> str:
+    """Return what `train` prints of a training."""
+    lines = [f"{len(record.loss):,} steps in {record.seconds:,.0f} s"]
+    if record.validation:
+        first, last = record.validation[0], record.validation[-1]
+        lines.append(f"validation loss {first['loss']:.3f} before, {last['loss']:.3f} after")
+    return "\n".join([*lines, *record.notes, f"{output}: digest {record.digest[:12]}"])

@@ -270,7 +270,7 @@ class Experiment:
             run_name: the name under which replies of own systems are kept; by default that of the
                 experiment.
         """
-        services = self._services(calls)
+        services = self.services(calls)
         asked, systems = self._begin(calls, wish, run_name)
         steps = self.steps(systems)
         chosen = needed(list(steps), only) if only else list(steps)
@@ -343,7 +343,7 @@ class Experiment:
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services = self._services(opened)
+            services = self.services(opened)
             # A sample of calls belongs to the run that follows.
             wish = Freshness(reuse, fresh)
             runs, systems = self._begin(opened, wish, run_name, planned=not sample_calls)
@@ -389,7 +389,8 @@ class Experiment:
             self.store.check_writable()
         plan.check_ready(services, own_only=own_only)
 
-    def _services(self, calls: Calls) -> Services:
+    def services(self, calls: Calls) -> Services:
+        """Return what components work with: the calls, the store and the corpus."""
         root = self.store.root.absolute()
         error_log.set(root / "errors.log")
         digest_folder.set(root)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -30,7 +30,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.metric_set import metric_sets
 from ragstone.experiment.starter import Starter
-from ragstone.experiment.steps import Step, compute
+from ragstone.experiment.step_work import StepWork
 from ragstone.experiment.system import SharedInputs, StepList, System
 from ragstone.protocols import Services
 from ragstone.types import Context, Query, Ranking
@@ -127,7 +127,7 @@ class LiveSystem:
             return []
         steps = self._steps(queries)
         (trial,) = steps.trials
-        work = _Work(self._services(services))
+        work = StepWork(self._services(services))
         predictions = {p.query_id: p for p in table_to_predictions(work.table(trial.predictions))}
         contexts = {c.query_id: c for c in table_to_contexts(work.table(trial.contexts))}
         searches: Mapping[str, str] = {}
@@ -149,7 +149,7 @@ class LiveSystem:
         searching = System("search", AsGiven(), retriever, self.system.reranker)
         steps = self._list([Query(_RUN, text)])
         steps.add_ranking(searching)
-        work = _Work(self._services(services))
+        work = StepWork(self._services(services))
         return table_to_rankings(work.table(steps.rankings[0].run)).get(_RUN) or Ranking()
 
     def _services(self, services: Services) -> Services:
@@ -176,22 +176,6 @@ class LiveSystem:
             StoredTable(corpus.content_digest, memory=corpus.unlabelled.table),
             StoredTable(corpus.digest, memory=corpus.table),
         )
-
-
-@dataclass
-class _Work:
-    """Computes steps after those that they need, each once."""
-
-    services: Services
-    known: dict[Step, Any] = field(default_factory=dict)
-
-    def table(self, given: Step | StoredTable) -> Any:
-        if isinstance(given, StoredTable):
-            return given.table
-        if given not in self.known:
-            inputs = {role: self.table(source) for role, source in given.inputs.items()}
-            self.known[given] = compute(given, inputs, self.services).table
-        return self.known[given]
 
 
 def _of_service(url: str, corpus: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,24 +91,13 @@ def _examples(
     return found
 
 
-def mixed(
-    settings: Sequence[str],
-    of: Callable[[str, Sequence[str]], Mapping[str, Task]],
-    query_ids: Sequence[str],
-    seed: int,
-) -> list[Task]:
-    """Return the queries with contexts of several settings: each query has one, drawn by the seed.
+def drawn_settings(query_ids: Sequence[str], settings: Sequence[str], seed: int) -> dict[str, str]:
+    """Return query id -> the setting of its context, drawn by the seed and the query's id.
 
-    Args:
-        settings: the settings.
-        of: returns query id -> task of some queries under one setting.
-        query_ids: the queries, in order.
-        seed: seed of the draw.
+    >>> drawn_settings(["a", "b", "c"], ["gold", "none"], seed=1)
+    {'a': 'none', 'b': 'gold', 'c': 'gold'}
     """
-    drawn = random.Random(seed)  # noqa: S311 - not a secret
-    by_query = {query_id: drawn.choice(settings) for query_id in query_ids}
-    found: dict[str, Task] = {}
-    for setting in settings:
-        own = [query_id for query_id in query_ids if by_query[query_id] == setting]
-        found |= of(setting, own) if own else {}
-    return [found[query_id] for query_id in query_ids if query_id in found]
+    return {
+        query_id: random.Random(f"{seed} {query_id}").choice(settings)  # noqa: S311 - not a secret
+        for query_id in query_ids
+    }

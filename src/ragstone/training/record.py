@@ -10,11 +10,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.atomic_files import atomic_file
-from ragstone.core.fingerprint import fingerprint
+from ragstone.core.fingerprint import digest_table, fingerprint
 from ragstone.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ragstone.data.dataset import Dataset
 
 FILE: Final = "training.json"
 FORMAT: Final = 1
@@ -61,9 +64,8 @@ def read_record(folder: Path) -> TrainingRecord | None:
         return None
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return TrainingRecord(
-            **{**found, "notes": tuple(found["notes"]), "loss": tuple(found["loss"])}
-        )
+        lists = {name: tuple(found[name]) for name in ("notes", "loss", "validation")}
+        return TrainingRecord(**{**found, **lists})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} is no record of a training: {error}", path=path) from error
 
@@ -72,6 +74,15 @@ def write_record(folder: Path, record: TrainingRecord) -> None:
     """Write the record, whole or not at all."""
     with atomic_file(folder / FILE) as file:
         file.write(json.dumps(asdict(record), indent=2, ensure_ascii=False).encode())
+
+
+def data_facts(dataset: Dataset) -> dict[str, Any]:
+    """Return the name of a data set and the digests of its queries and passages."""
+    return {
+        "name": dataset.name,
+        "queries_digest": digest_table(dataset.query_table),
+        "passages_digest": dataset.corpus.content_digest,
+    }
 
 
 def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError
+from ragstone.models.causal_lm import quiet
 from ragstone.training.recipe import Recipe
 
 
@@ -52,7 +53,8 @@ def with_adapter(
         trainable_token_indices=dict(rows) if rows else None,
     )
     try:
-        return get_peft_model(model, config)
+        with quiet():
+            return get_peft_model(model, config)
     except ValueError as error:
         layers = sorted({name.rpartition(".")[2] for name in linear_layers(model)})
         raise ConfigError(
@@ -73,11 +75,12 @@ def linear_layers(model: Any) -> list[str]:
 
 def save_weights(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write an adapter, or the whole model with its tokenizer, as safetensors."""
-    if hasattr(model, "peft_config"):
-        # A new token has rows of its own; the matrix around them is that of the base.
-        model.save_pretrained(folder, save_embedding_layers=False)
-    else:
-        model.save_pretrained(folder)
+    adapted = hasattr(model, "peft_config")
+    # A new token has rows of its own beside an adapter; the matrix around them is the base's.
+    given = {"save_embedding_layers": False} if adapted else {}
+    with quiet():
+        model.save_pretrained(folder, **given)
+    if not adapted:
         tokenizer.save_pretrained(folder)
     # peft writes a card of its own, with text about nothing.
     (folder / "README.md").unlink(missing_ok=True)
