@@ -250,8 +250,8 @@ def generate(
         topics: passage id -> topic; passages of all topics are used in turn.
         batch_size: queries that are finished together; None for all of a round.
     """
-    passages = usable(corpus, in_language=writer.prompts.language)
     writer = plan.way.with_model(writer)
+    passages = usable(corpus, in_language=writer.prompts.language)
     made = Generated(plan, writer.model.endpoint.model, [], passages)
     queues = _queues(made, topics)
     still = 0

@@ -64,7 +64,9 @@ class Strategy:
         if self.model is None:
             return writer
         self.model.generator.check(writer.services)
-        return replace(writer, model=self.model, prompts=replace(writer.prompts, examples={}))
+        # It has learnt from passages alone: neither examples nor a language belong to it.
+        prompts = replace(writer.prompts, examples={}, language="any")
+        return replace(writer, model=self.model, prompts=prompts)
 
     def part(self, label: str) -> Strategy:
         """Return the strategy that writes the queries of a label."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ragstone.cli.train_generator import generator_command
+from ragstone.cli.train_writer import writer_command
 
 
 @click.group("train")
@@ -17,3 +18,4 @@ def command() -> None:
 
 
 command.add_command(generator_command)
+command.add_command(writer_command)

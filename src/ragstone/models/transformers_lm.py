@@ -50,13 +50,11 @@ class HfModel:
         ConfigError: the model has no chat template.
     """
 
-    def __init__(
-        self, path: Path, name: str, device: str, dtype: str, adapter: Path | None = None
-    ) -> None:
+    def __init__(self, path: Path, name: str, device: str, dtype: str) -> None:
         from transformers import GenerationConfig
 
         self.name, self.device, self.dtype = name, device, dtype
-        self.tokenizer, model = self._load(path, adapter)
+        self.tokenizer, model = self._load(path)
         self.model = model.eval()
         text_config = self.model.config.get_text_config()
         places = getattr(text_config, "max_position_embeddings", None)
@@ -64,7 +62,7 @@ class HfModel:
         self._ends = _end_tokens(self.model, self.tokenizer)
         self.model.generation_config = GenerationConfig()
 
-    def _load(self, path: Path, adapter: Path | None) -> tuple[Any, Any]:
+    def _load(self, path: Path) -> tuple[Any, Any]:
         return load_causal_lm(path, self.name, self.device, self.dtype)
 
     def close(self) -> None:
