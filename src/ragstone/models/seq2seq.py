@@ -12,8 +12,9 @@ from typing import Any
 
 from ragstone.calls.types import Request
 from ragstone.core import limits
-from ragstone.errors import ModelFileError
-from ragstone.models.causal_lm import quiet
+from ragstone.errors import ConfigError, ModelFileError
+from ragstone.models.adapters import Adapter
+from ragstone.models.causal_lm import FAILURES, Quantization, add_adapter, plain_text, quiet
 from ragstone.models.locate import TRANSFORMERS_LM
 from ragstone.models.transformers_lm import HfModel
 
@@ -28,7 +29,7 @@ def is_seq2seq(path: Path) -> bool:
 
 
 def load_seq2seq(
-    path: Path, name: str, device: str, dtype: str, adapter: Path | None = None
+    path: Path, name: str, device: str, dtype: str, adapter: Adapter | None = None
 ) -> tuple[Any, Any]:
     """Return the tokenizer and the model of a folder, with an adapter on it if one is given.
 
@@ -37,35 +38,32 @@ def load_seq2seq(
         name: the model's name in errors.
         device: the kind of device that the model is moved to.
         dtype: number type of the weights.
-        adapter: a folder as PEFT saves it, with the tokenizer if the adapter has own tokens.
+        adapter: a LoRA adapter; its folder has the tokenizer if it has tokens of its own.
 
     Raises:
         MissingDependency: a package is not installed.
-        ModelFileError: transformers or PEFT cannot load the model.
+        ModelFileError: transformers cannot load the model, or the adapter does not fit it.
     """
     TRANSFORMERS_LM.require()
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    own = adapter if adapter and (adapter / "tokenizer_config.json").is_file() else path
+    own = adapter and (adapter.folder / "tokenizer_config.json").is_file()
+    given: dict[str, Any] = {"local_files_only": True}
     try:
         with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(own, local_files_only=True)
-            model = AutoModelForSeq2SeqLM.from_pretrained(
-                path, local_files_only=True, dtype=getattr(torch, dtype)
+            tokenizer = AutoTokenizer.from_pretrained(
+                adapter.folder if adapter and own else path, **given
             )
+            given["dtype"] = getattr(torch, dtype)
+            model = AutoModelForSeq2SeqLM.from_pretrained(path, **given).to(device)
             give_rows(model, len(tokenizer))
-            if adapter:
-                from peft import PeftModel
-
-                model = PeftModel.from_pretrained(model, adapter).merge_and_unload()
-            model = model.to(device)
-    except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as error:
+    except FAILURES as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
         ) from error
-    return tokenizer, model
+    return tokenizer, add_adapter(model, adapter).get_base_model() if adapter else model
 
 
 def give_rows(model: Any, tokens: int) -> None:
@@ -83,11 +81,19 @@ def give_rows(model: Any, tokens: int) -> None:
 class Seq2SeqModel(HfModel):
     """A tokenizer, an encoder and a decoder in memory; the reply is what the decoder writes."""
 
-    def _load(self, path: Path, adapter: Path | None) -> tuple[Any, Any]:
+    def _load(
+        self, path: Path, adapter: Adapter | None, quantization: Quantization | None
+    ) -> tuple[Any, Any]:
+        if quantization:
+            raise ConfigError(
+                f"the model {self.name!r} has an encoder and a decoder, which is not quantised: "
+                "remove `quantization`",
+                key="quantization",
+            )
         return load_seq2seq(path, self.name, self.device, self.dtype, adapter)
 
     def _rendered(self, request: Request) -> tuple[str, list[int]]:
-        text = "\n\n".join(text for _, text in request.messages)
+        text = plain_text(request.messages)
         return text, list(self.tokenizer(text)["input_ids"])
 
     def _room(self, prompt_tokens: int) -> int:
