@@ -60,10 +60,9 @@ class Strategy:
     """The model that writes, if it is a part of the strategy."""
 
     def with_model(self, writer: QueryWriter) -> QueryWriter:
-        """Return the writer of the strategy, after a check that its model can be called."""
+        """Return the writer, with the strategy's own model if it has one."""
         if self.model is None:
             return writer
-        self.model.generator.check(writer.services)
         # It has learnt from passages alone: neither examples nor a language belong to it.
         prompts = replace(writer.prompts, examples={}, language="any")
         return replace(writer, model=self.model, prompts=prompts)
