@@ -40,7 +40,7 @@ def test_a_context_is_learned_once_per_label_and_the_rest_is_counted() -> None:
         {"query_id": "4", **asked, "gold_answers": []},
         {"query_id": "5", **asked},
         {"query_id": "6", "text": "Who?", "gold_answers": ["Ann"]},
-        {"query_id": "7", **asked, "history": [["user", "Hi"], ["agent", "Yes?"]]},
+        {"query_id": "7", **asked, "history": [{"role": "user", "text": "Hi"}]},
         qrels=(("1", "a", 1), ("1", "b", 2), ("2", "b", 1), ("4", "a", 1)),
     )
     lessons, without = LEARNED.lessons(dataset)
