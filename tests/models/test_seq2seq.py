@@ -45,7 +45,7 @@ def test_a_folder_says_what_it_is(tmp_path: Path) -> None:
 
 
 def test_hf_answers_alone_and_together(tmp_path: Path) -> None:
-    """A batch has the replies of each prompt alone; lengths and sampling are each one's own."""
+    """A batch has the replies of each prompt alone; each prompt has its length and its sampling."""
     name = str(tiny_t5(tmp_path / "t5"))
     alone = ask(Hf(name), tmp_path / "a.sqlite")
     together = ask(Hf(name, batch_size=3), tmp_path / "b.sqlite")

@@ -69,7 +69,7 @@ def resolve_writer(model: ComponentSpec, labels: Sequence[str] = ()) -> TrainedW
         labels: the labels that it has learnt, if its folder does not name them.
 
     Raises:
-        ConfigError: it is no language model, or its file of labels cannot be read.
+        ConfigError: it is not a language model, or its file of labels cannot be read.
     """
     if isinstance(model, Mapping):
         spec = dict(model)
