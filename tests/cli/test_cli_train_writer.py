@@ -74,7 +74,8 @@ def test_a_trained_writer_writes_a_test_set_and_is_compared() -> None:
 def test_each_set_is_held_out_once() -> None:
     """One model per set, trained on the others, and a test set of the held-out one."""
     keys()
-    arguments = ["writer", "w.yaml", "--hold-out", "each", "--contexts", "2", "--json"]
+    arguments = ["writer", "w.yaml", "--hold-out", "each", "--contexts", "2"]
+    arguments += ["--max-tokens", "6", "--json"]
     found = json.loads(run(train_command, *arguments))["held_out"]
     assert list(found) == ["north", "south"]
     record = json.loads(Path("out/without-north/training.json").read_text("utf-8"))

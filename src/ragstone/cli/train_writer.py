@@ -13,6 +13,7 @@ from ragstone.cli import options as cli
 from ragstone.cli.data_generate import checks_by
 from ragstone.cli.model_calls import open_services
 from ragstone.cli.train_generator import record_document, record_text
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.building.generate import Generated
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     help="Passages of a held-out set that are written about, once per label.",
 )
 @click.option("--judge", help="Model that labels and rates the queries for a held-out set.")
+@click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens of such a query.")
 @cli.json_option
-def writer_command(file: Path, hold_out: str | None, contexts: int, judge: str | None) -> None:
+def writer_command(file: Path, hold_out: str | None, **writing: Any) -> None:
     """Train the question writer of FILE: it learns question and answer from a label and a context.
 
     The data are test sets of `ragstone data generate`. The trained model writes test sets:
@@ -62,7 +64,7 @@ def writer_command(file: Path, hold_out: str | None, contexts: int, judge: str |
         )
         return
     names = _held_out(hold_out, sets)
-    found = {name: _one_held_out(recipe, sets, name, (contexts, judge)) for name in names}
+    found = {name: _one_held_out(recipe, sets, name, writing) for name in names}
     cli.print_result(
         lambda: {"held_out": {name: document for name, (document, _) in found.items()}},
         lambda: "\n".join(text for _, text in found.values()),
@@ -85,7 +87,7 @@ def _held_out(hold_out: str, sets: Mapping[str, Dataset]) -> list[str]:
 
 
 def _one_held_out(
-    recipe: WriterRecipe, sets: Mapping[str, Dataset], name: str, writing: tuple[int, str | None]
+    recipe: WriterRecipe, sets: Mapping[str, Dataset], name: str, writing: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """Train without a set and write queries for it; return the result as document and text."""
     from ragstone.training.writer import writer_training
@@ -104,28 +106,32 @@ def _one_held_out(
 
 
 def _write(
-    recipe: WriterRecipe, dataset: Dataset, target: Path, writing: tuple[int, str | None]
+    recipe: WriterRecipe, dataset: Dataset, target: Path, writing: Mapping[str, Any]
 ) -> Generated:
     """Write the test set of a held-out data set: each passage once per label."""
     from ragstone.building.draft import QueryWriter
     from ragstone.building.generate import Checks, GenerationPlan, generate
     from ragstone.building.write import check_folder, write_generated
-    from ragstone.components.question_writer import resolve_writer
+    from ragstone.components.question_writer import hf_spec, resolve_writer
     from ragstone.core.spec import Spec
 
-    contexts, judge = writing
     check_folder(target)
-    corpus = _usable(dataset.corpus, contexts, recipe.seed)
+    corpus = _usable(dataset.corpus, writing["contexts"], recipe.seed)
+    # What fits on the device in training does so in writing.
+    batch = {"device": recipe.device, "batch_size": recipe.optim.batch or 8}
+    trained = hf_spec(recipe.output, **({} if recipe.device == "cpu" else batch))
     plan = GenerationPlan(
-        strategy=str(Spec("writer", {"model": recipe.output})),
+        strategy=str(Spec("writer", {"model": trained})),
         count=len(corpus) * len(recipe.labels),
         per_passage=len(recipe.labels),
         rounds=1,
         seed=recipe.seed,
     )
+    judge = writing["judge"]
     checks = checks_by(judge, labels=True, critiques=True) if judge else Checks()
     with open_services(target) as services:
-        writer = QueryWriter(resolve_writer(recipe.output).llm, services)
+        llm = resolve_writer(trained).llm
+        writer = QueryWriter(llm, services, max_tokens=writing["max_tokens"])
         made = generate(corpus, plan, writer, checks)
     write_generated(made, dataset.corpus, target)
     return made

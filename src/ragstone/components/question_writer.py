@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.core.spec import ComponentSpec
@@ -71,15 +71,20 @@ def resolve_writer(model: ComponentSpec, labels: Sequence[str] = ()) -> TrainedW
     Raises:
         ConfigError: it is not a language model, or its file of labels cannot be read.
     """
-    if isinstance(model, Mapping):
-        spec = dict(model)
-    else:
-        path = Path(model).expanduser()
-        is_adapter = (path / "adapter_config.json").is_file()
-        spec = {"name": "hf", "adapter" if is_adapter else "model": model}
+    spec = dict(model) if isinstance(model, Mapping) else hf_spec(model)
     llm = resolve_llm(spec, where="writer")
     folder = Path(str(spec.get("adapter") or spec.get("model") or "")).expanduser()
     return TrainedWriter(llm, tuple(labels) or read_labels(folder) or LABELS)
+
+
+def hf_spec(model: str, **options: Any) -> dict[str, Any]:
+    """Return the spec of a generator that runs an adapter's folder, or a model, by transformers.
+
+    >>> hf_spec("google/flan-t5-large", device="cuda")
+    {'name': 'hf', 'model': 'google/flan-t5-large', 'device': 'cuda'}
+    """
+    is_adapter = (Path(model).expanduser() / "adapter_config.json").is_file()
+    return {"name": "hf", "adapter" if is_adapter else "model": model, **options}
 
 
 def labels_file(labels: Sequence[str]) -> str:
