@@ -35,8 +35,7 @@ def with_adapter(
         ConfigError: the base has none of the named layers.
     """
     if recipe.optim.checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
-        model.enable_input_require_grads()
+        compute_again(model)
     if recipe.method == "full":
         return model.float() if recipe.device == "cpu" else model
     from peft import LoraConfig, get_peft_model
@@ -63,6 +62,14 @@ def with_adapter(
             key="adapter.targets",
             value=shape.targets,
         ) from error
+
+
+def compute_again(model: Any) -> None:
+    """Let a model compute activations again in the backward pass instead of keeping them."""
+    # transformers 5 has renamed the method.
+    new = getattr(model, "activation_checkpointing_enable", None)
+    (new or model.gradient_checkpointing_enable)({"use_reentrant": False})
+    model.enable_input_require_grads()
 
 
 def linear_layers(model: Any) -> list[str]:
