@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ragstone.cli.train_generator import generator_command
+from ragstone.cli.train_merge import merge_command
 from ragstone.cli.train_writer import writer_command
 
 
@@ -19,3 +20,4 @@ def command() -> None:
 
 command.add_command(generator_command)
 command.add_command(writer_command)
+command.add_command(merge_command)

@@ -12,7 +12,7 @@ import click
 from ragstone.cli import options as cli
 from ragstone.cli.data_generate import checks_by
 from ragstone.cli.model_calls import open_services
-from ragstone.cli.train_generator import record_document, record_text
+from ragstone.cli.train_generator import plan_option, print_plan, record_document, record_text
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 )
 @click.option("--judge", help="Model that labels and rates the queries for a held-out set.")
 @click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens of such a query.")
+@plan_option
 @cli.json_option
-def writer_command(file: Path, hold_out: str | None, **writing: Any) -> None:
+def writer_command(*, file: Path, hold_out: str | None, plan: bool, **writing: Any) -> None:
     """Train the question writer of FILE: it learns question and answer from a label and a context.
 
     The data are test sets of `ragstone data generate`. The trained model writes test sets:
@@ -48,6 +49,7 @@ def writer_command(file: Path, hold_out: str | None, **writing: Any) -> None:
     \b
     Examples:
       ragstone train writer w.yaml
+      ragstone train writer w.yaml --plan           memory, time and disk; nothing is trained
       ragstone train writer w.yaml --hold-out each --contexts 500
     """
     from ragstone.training.recipe import read_recipe
@@ -56,6 +58,9 @@ def writer_command(file: Path, hold_out: str | None, **writing: Any) -> None:
 
     recipe = read_recipe(file, WriterRecipe)
     sets = named_sets(recipe.data, file.parent)
+    if plan:
+        print_plan(writer_training(recipe, sets))
+        return
     if hold_out is None:
         record = writer_training(recipe, sets).run()
         cli.print_result(

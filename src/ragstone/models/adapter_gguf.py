@@ -102,10 +102,10 @@ def gguf_updates(adapter: Adapter, base: GgufModel) -> dict[str, Update]:
     for layer, (first, second) in _factors(adapter.weights).items():
         name = f"{names.get_name(layer) or layer}.weight"
         if shapes.get(name) != (len(second), first.shape[1]):
+            shape = f"has the shape {shapes[name]}" if name in shapes else "is not in the model"
             raise ConfigError(
-                f"the adapter {adapter.folder} does not fit {base.path}: the layer {layer} with "
-                f"{len(second)} rows and {first.shape[1]} columns is "
-                f"{shapes.get(name, 'not in the model')}"
+                f"the adapter {adapter.folder} does not fit {base.path}: the layer {layer}, with "
+                f"{len(second)} rows and {first.shape[1]} columns in the adapter, {shape}"
             )
         own = next((n for part, n in heads.items() if part in name), 0)
         found[name] = Update(first, permuted(second, own) if own else second)

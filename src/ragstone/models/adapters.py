@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.bundled import MODELS
-from ragstone.models.files import model_file
 from ragstone.models.locate import files_digest
 from ragstone.models.parameters import gguf_text
 
@@ -61,35 +60,29 @@ class Adapter:
     def check_base(self, model: str, digest: str) -> None:
         """Raise `ConfigError` if it was trained on other weights than those of a model.
 
-        Without a recorded digest nothing is compared.
-
-        Args:
-            model: the name of the model, for the error.
-            digest: the digest of the model's weights.
-        """
-        if self.base_digest and self.base_digest != digest:
-            raise ConfigError(
-                f"the adapter {self.folder} was trained on {self.base!r} (SHA-256 "
-                f"{self.base_digest[:12]}) and does not fit the model {model!r} (SHA-256 "
-                f"{digest[:12]}); leave out `model` to use the adapter's base",
-                key="adapter",
-                value=str(self.folder),
-            )
-
-    def check_gguf(self, model: str, digest: str) -> None:
-        """Raise `ConfigError` if it does not fit a GGUF file.
-
-        A copy of the base with 16-bit weights (docs/adapters.md) names the base in its metadata.
-        The digest of a folder says nothing about a GGUF file made from it: then only the names and
-        shapes of the layers are compared, when the adapter is converted.
+        Without a recorded digest nothing is compared. A copy of the base with 16-bit weights
+        (docs/adapters.md) names the base in its metadata. The digest of a folder says nothing about
+        a GGUF file made from it: then the names and shapes of the layers are all that is compared,
+        when the adapter is loaded.
 
         Args:
             model: the name of the model, or its path.
-            digest: the digest of the file.
+            digest: the digest of the model's weights.
         """
-        of_file = self.base in MODELS or self.base.endswith(".gguf")
-        if of_file and digest != self.base_digest:
-            self.check_base(model, gguf_text(model_file(model), SOURCE) or digest)
+        if not self.base_digest or digest == self.base_digest:
+            return
+        file = Path(model).expanduser()
+        if file.is_file():
+            of_folder = self.base not in MODELS and not self.base.endswith(".gguf")
+            if of_folder or gguf_text(file, SOURCE) == self.base_digest:
+                return
+        raise ConfigError(
+            f"the adapter {self.folder} was trained on {self.base!r} (SHA-256 "
+            f"{self.base_digest[:12]}) and does not fit the model {model!r} (SHA-256 "
+            f"{digest[:12]}); leave out `model` to use the adapter's base",
+            key="adapter",
+            value=str(self.folder),
+        )
 
 
 def read_adapter(folder: Path | str, base: str = "") -> Adapter:
@@ -101,7 +94,7 @@ def read_adapter(folder: Path | str, base: str = "") -> Adapter:
 
     Raises:
         ModelFileError: a file is missing or cannot be read.
-        ConfigError: it is no LoRA adapter, its training has not ended, or its base is unknown.
+        ConfigError: it is not a LoRA adapter, its training has not ended, or its base is unknown.
     """
     folder = Path(folder).expanduser()
     if not folder.is_dir():
@@ -111,6 +104,8 @@ def read_adapter(folder: Path | str, base: str = "") -> Adapter:
         raise ConfigError(
             f"the training of the adapter {folder} has not ended; run the same ragstone train again"
         )
+    if (folder / "config.json").is_file() and not (folder / CONFIG).is_file():
+        raise ConfigError(f"{folder} is a whole model and no adapter; give it as `model`")
     for name in (CONFIG, WEIGHTS):
         if not (folder / name).is_file():
             raise ModelFileError(
@@ -153,5 +148,5 @@ def _json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict):
-        raise ModelFileError(f"{path} is no JSON object")
+        raise ModelFileError(f"{path} is not a JSON object")
     return found

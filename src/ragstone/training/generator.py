@@ -16,7 +16,7 @@ from ragstone.training.examples import Example, chat_example
 from ragstone.training.plan import require_room_for_base
 from ragstone.training.recipe import GeneratorRecipe
 from ragstone.training.training import Training
-from ragstone.training.weights import require_training, save_weights, with_adapter
+from ragstone.training.weights import quantization, require_training, save_weights, with_adapter
 from ragstone.types import Task
 
 
@@ -43,7 +43,9 @@ def generator_training(
     require_training()
     path = find_model(recipe.base)
     require_room_for_base(path, recipe.base, recipe.optim.dtype, recipe.device)
-    tokenizer, model = load_causal_lm(path, recipe.base, recipe.device, recipe.optim.dtype)
+    tokenizer, model = load_causal_lm(
+        path, recipe.base, recipe.device, recipe.optim.dtype, quantization(recipe.method)
+    )
     notes: list[str] = []
     made = {name: _examples(recipe, tokenizer, tasks, notes) for name, tasks in parts.items()}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError
-from ragstone.models.causal_lm import quiet
-from ragstone.training.recipe import Recipe
+from ragstone.models.causal_lm import Quantization, quiet
+from ragstone.training.recipe import Method, Recipe
 
 
 def require_training() -> None:
@@ -34,7 +34,15 @@ def with_adapter(
     Raises:
         ConfigError: the base has none of the named layers.
     """
-    if recipe.optim.checkpointing:
+    if recipe.method.startswith("qlora"):
+        from peft import prepare_model_for_kbit_training
+
+        model = prepare_model_for_kbit_training(  # type: ignore[no-untyped-call]
+            model,
+            use_gradient_checkpointing=recipe.optim.checkpointing,
+            gradient_checkpointing_kwargs={"use_reentrant": False},
+        )
+    elif recipe.optim.checkpointing:
         compute_again(model)
     if recipe.method == "full":
         return model.float() if recipe.device == "cpu" else model
@@ -53,7 +61,7 @@ def with_adapter(
     )
     try:
         with quiet():
-            return get_peft_model(model, config)
+            adapted = get_peft_model(model, config)
     except ValueError as error:
         layers = sorted({name.rpartition(".")[2] for name in linear_layers(model)})
         raise ConfigError(
@@ -62,6 +70,19 @@ def with_adapter(
             key="adapter.targets",
             value=shape.targets,
         ) from error
+    # peft writes the folder of this machine, and the digest of an adapter would depend on it.
+    adapted.peft_config["default"].base_model_name_or_path = recipe.base
+    return adapted
+
+
+def quantization(method: Method) -> Quantization | None:
+    """Return the number type to which a method rounds the weights of the base.
+
+    >>> quantization("qlora(4)"), quantization("lora")
+    ('int4', None)
+    """
+    rounded: dict[str, Quantization] = {"qlora(4)": "int4", "qlora(8)": "int8"}
+    return rounded.get(method)
 
 
 def compute_again(model: Any) -> None:

@@ -22,12 +22,13 @@ from ragstone.models.seq2seq import is_seq2seq, load_seq2seq
 from ragstone.training.causal import CausalLearner
 from ragstone.training.examples import Example, chat_example
 from ragstone.training.fitting import Learner
+from ragstone.training.plan import require_room_for_base
 from ragstone.training.recipe import Recipe
 from ragstone.training.record import data_facts
 from ragstone.training.seq2seq import Seq2SeqLearner, add_token, seq2seq_example
 from ragstone.training.splits import split
 from ragstone.training.training import Training
-from ragstone.training.weights import require_training, save_weights, with_adapter
+from ragstone.training.weights import quantization, require_training, save_weights, with_adapter
 from ragstone.training.writer_data import Curriculum, Lesson, joined_sets
 
 
@@ -96,7 +97,7 @@ def writer_training(recipe: WriterRecipe, sets: Mapping[str, Dataset]) -> Traini
         data,
         made["train"],
         made["validation"],
-        recipe.optim.batch or 8,
+        recipe.optim.batch,
         base.learner,
         partial(_save, recipe.labels, base.tokenizer),
         notes,
@@ -114,14 +115,16 @@ def _save(labels: Sequence[str], tokenizer: Any, done: Any, folder: Path) -> Non
 
 def _base(recipe: WriterRecipe) -> _Base:
     path = find_model(recipe.base)
+    require_room_for_base(path, recipe.base, recipe.optim.dtype, recipe.device)
     return _Seq2Seq(recipe, path) if is_seq2seq(path) else _Causal(recipe, path)
 
 
 class _Causal:
     def __init__(self, recipe: WriterRecipe, path: Path) -> None:
         self.recipe = recipe
-        loaded = load_causal_lm(path, recipe.base, recipe.device, recipe.optim.dtype)
-        self.tokenizer, self.model = loaded
+        self.tokenizer, self.model = load_causal_lm(
+            path, recipe.base, recipe.device, recipe.optim.dtype, quantization(recipe.method)
+        )
 
     def example(self, lesson: Lesson) -> Example:
         return chat_example(self.tokenizer, (("user", lesson.prompt),), lesson.target)

@@ -7,11 +7,12 @@ they show that the adapter fits that shape, not that an engine of some version h
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -78,14 +79,24 @@ class FakeLLM:
         sampling_params: Sequence[Any],
         *,
         use_tqdm: bool,
+        lora_request: Any = None,
     ) -> list[Any]:
         """Return one output per prompt."""
         assert not use_tqdm
+        self.lora_request = lora_request
         pairs = zip(prompts, sampling_params, strict=True)
         return [
             output(p["prompt_token_ids"], str(s.given), REPORTED if "logprobs" in s.given else None)
             for p, s in pairs
         ]
+
+
+class LoRARequest(NamedTuple):
+    """The class of vLLM that names an adapter."""
+
+    lora_name: str
+    lora_int_id: int
+    lora_path: str
 
 
 class Given:
@@ -107,6 +118,9 @@ def fake_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLLM]]:
     whole, part = ModuleType("vllm"), ModuleType("vllm.sampling_params")
     whole.__dict__.update(LLM=FakeLLM, SamplingParams=Given)
     part.__dict__.update(StructuredOutputsParams=Given)
+    lora = ModuleType("vllm.lora.request")
+    lora.__dict__.update(LoRARequest=LoRARequest)
+    monkeypatch.setitem(sys.modules, "vllm.lora.request", lora)
     monkeypatch.setitem(sys.modules, "vllm", whole)
     monkeypatch.setitem(sys.modules, "vllm.sampling_params", part)
     monkeypatch.setattr(locate, "require", lambda *_: None)
@@ -236,3 +250,39 @@ def test_sizes_start_at_one() -> None:
     """A size of 0 is refused before anything is run."""
     with pytest.raises(ConfigError, match="at_once"):
         Vllm("x/y", at_once=0)
+
+
+def test_an_adapter_and_quantised_weights_are_arguments_of_the_engine(
+    fake_vllm: type[FakeLLM], folder: str, tmp_path: Path
+) -> None:
+    """The rank is the next one that vLLM accepts; every prompt names the adapter."""
+    (tmp_path / "adapter").mkdir()
+    config = {"peft_type": "LORA", "r": 12, "lora_alpha": 8, "base_model_name_or_path": folder}
+    (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps(config))
+    (tmp_path / "adapter" / "adapter_model.safetensors").write_bytes(b"weights")
+    model = Vllm(adapter=str(tmp_path / "adapter"), quantization="int4")
+    assert model.found_adapter
+
+    with Calls.at(tmp_path / "calls.sqlite") as calls:
+        [reply] = calls.ask(model.endpoint, [chat("Hi")])
+
+    assert isinstance(reply, Reply)
+    [engine] = fake_vllm.made
+    assert {"enable_lora": True, "max_lora_rank": 16, "quantization": "bitsandbytes"}.items() <= (
+        engine.arguments.items()
+    )
+    name = model.found_adapter.digest[:12]
+    assert engine.lora_request == (name, 1, str(tmp_path / "adapter"))
+
+
+@pytest.mark.usefixtures("fake_vllm")
+def test_a_prompt_above_max_input_tokens_is_a_failed_call(folder: str, tmp_path: Path) -> None:
+    """A request of another component cannot be cut."""
+    model = Vllm(folder, max_input_tokens=30)
+
+    with Calls.at(tmp_path / "calls.sqlite") as calls:
+        short, long = calls.ask(model.endpoint, [chat("Hi"), chat("H" * 40)])
+
+    assert isinstance(short, Reply)
+    assert isinstance(long, Failure)
+    assert "more than max_input_tokens (30)" in long.reason

@@ -47,7 +47,7 @@ class Local(AdaptedGenerator):
         """SHA-256 of the model file; the adapter is checked against it."""
         digest = model_digest(self.model)
         if self.found_adapter:
-            self.found_adapter.check_gguf(self.model, digest)
+            self.found_adapter.check_base(self.model, digest)
         return digest
 
     @cached_property
