@@ -17,7 +17,9 @@ from ragstone.calls.types import Reply, chat
 from ragstone.components.question_writer import resolve_writer
 from ragstone.errors import ConfigError
 from ragstone.models.adapters import read_adapter
+from ragstone.models.causal_lm import add_adapter
 from ragstone.models.in_process import unload
+from ragstone.models.merging import merge_folder
 from ragstone.models.seq2seq import load_seq2seq
 from ragstone.protocols import Services
 from ragstone.training.fitting import Fitting
@@ -75,18 +77,21 @@ def test_it_trains_saves_loads_and_writes(tmp_path: Path, base: str) -> None:
 
 @pytest.mark.parametrize("base", ["t5", "flan"])
 def test_loading_restores_the_rows_of_the_separator(tmp_path: Path, base: str) -> None:
-    """The loaded adapter has the loss that the training measured last."""
+    """A loaded adapter and a merged model have the loss that the training measured last."""
     import torch
 
     keys = recipe(tmp_path, base)
     training = made(keys)
     record = training.run()
     adapter = read_adapter(keys.output)
-    tokenizer, model = load_seq2seq(Path(keys.base), base, "cpu", "float32", adapter)
-    learner = Seq2SeqLearner(model.eval(), tokenizer.pad_token_id, keys)
-    with torch.no_grad():
-        loss = float(learner.loss(training.validation)) / learner.targets(training.validation)
-    assert loss == pytest.approx(record.validation[-1]["loss"], rel=1e-5)
+    merged = merge_folder(adapter, tmp_path / "merged").output
+    for path, added in ((Path(keys.base), adapter), (merged, None)):
+        tokenizer, model = load_seq2seq(path, base, "cpu", "float32", added)
+        model = add_adapter(model, added) if added else model
+        learner = Seq2SeqLearner(model.eval(), tokenizer.pad_token_id, keys)
+        with torch.no_grad():
+            loss = float(learner.loss(training.validation)) / learner.targets(training.validation)
+        assert loss == pytest.approx(record.validation[-1]["loss"], rel=1e-5)
     assert tokenizer.convert_tokens_to_ids("<a>") in training.validation[0].target
 
 

@@ -31,18 +31,19 @@ def is_seq2seq(path: Path) -> bool:
 def load_seq2seq(
     path: Path, name: str, device: str, dtype: str, adapter: Adapter | None = None
 ) -> tuple[Any, Any]:
-    """Return the tokenizer and the model of a folder, with an adapter on it if one is given.
+    """Return the tokenizer and the model of a folder, which an adapter can be added to.
 
     Args:
         path: a folder as transformers saves it.
         name: the model's name in errors.
         device: the kind of device that the model is moved to.
         dtype: number type of the weights.
-        adapter: a LoRA adapter; its folder has the tokenizer if it has tokens of its own.
+        adapter: the adapter that is to be added: the tokenizer is that of its folder if there is
+            one, and the model gets rows for its tokens.
 
     Raises:
         MissingDependency: a package is not installed.
-        ModelFileError: transformers cannot load the model, or the adapter does not fit it.
+        ModelFileError: transformers cannot load the model.
     """
     TRANSFORMERS_LM.require()
     import torch
@@ -63,7 +64,7 @@ def load_seq2seq(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
         ) from error
-    return tokenizer, add_adapter(model, adapter).get_base_model() if adapter else model
+    return tokenizer, model
 
 
 def give_rows(model: Any, tokens: int) -> None:
@@ -90,7 +91,8 @@ class Seq2SeqModel(HfModel):
                 "remove `quantization`",
                 key="quantization",
             )
-        return load_seq2seq(path, self.name, self.device, self.dtype, adapter)
+        tokenizer, model = load_seq2seq(path, self.name, self.device, self.dtype, adapter)
+        return tokenizer, add_adapter(model, adapter).get_base_model() if adapter else model
 
     def _rendered(self, request: Request) -> tuple[str, list[int]]:
         text = plain_text(request.messages)
