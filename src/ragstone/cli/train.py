@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ragstone.cli.train_gains import gains_command
 from ragstone.cli.train_generator import generator_command
 
 
@@ -17,3 +18,4 @@ def command() -> None:
 
 
 command.add_command(generator_command)
+command.add_command(gains_command)
