@@ -59,8 +59,8 @@ def test_the_usual_settings_show_what_became_worse_first() -> None:
     assert lines[0].startswith("WORSE after training: out, sample, none (closed book): Match 1.000")
     worse = [line for line in lines if line.startswith("WORSE")]
     assert any("noise(4) (no answer in the passages): refusal 1.000 before" in w for w in worse)
-    assert "knowledge conflict" in text
-    assert [line for line in lines if line.startswith("retrieved(3) ")][0].split()[:3] == [
+    assert any(line.startswith("gold+injected(1, kind=false-fact)") for line in lines)
+    assert next(line for line in lines if line.startswith("retrieved(3) ")).split()[:3] == [
         "retrieved(3)",
         "sample",
         "out",
@@ -89,7 +89,7 @@ def test_the_experiment_file_is_one_for_other_commands() -> None:
 
 def test_only_test_queries_are_asked() -> None:
     """The queries of the file are answered, and no other one."""
-    make_training(Path("out"), queries=["q001", "q002", "q005"])
+    make_training(Path("out"), queries=["q-places-001", "q-places-002", "q-places-003"])
 
     found = gains("out", *FAST)
 
@@ -100,7 +100,9 @@ def test_only_test_queries_are_asked() -> None:
 def test_the_training_file_names_the_folder() -> None:
     """Its data are found beside it."""
     Path("own").mkdir()
-    rows = [{"query_id": f"q{i}", "text": f"what is {i}", "gold_answers": [f"it{i}"]} for i in "abc"]
+    rows = [
+        {"query_id": f"q{i}", "text": f"what is {i}", "gold_answers": [f"it{i}"]} for i in "abc"
+    ]
     Path("own/data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     make_training(Path("out"), queries=["qa", "qb"], data="data.jsonl")
     Path("own/t.yaml").write_text(yaml.safe_dump({"base": "tiny", "data": "d", "output": "out"}))
@@ -127,7 +129,9 @@ def test_several_folders_are_rows_of_one_table_and_corrected_together() -> None:
 def test_further_data_sets_have_rows_of_their_own() -> None:
     """A setting that one of them cannot have is left out there."""
     make_training(Path("out"))
-    rows = [{"query_id": f"q{i}", "text": f"what is {i}", "gold_answers": [f"it{i}"]} for i in "abc"]
+    rows = [
+        {"query_id": f"q{i}", "text": f"what is {i}", "gold_answers": [f"it{i}"]} for i in "abc"
+    ]
     Path("plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     found = gains("out", *FAST, "--data", "other=plain.jsonl")
@@ -236,7 +240,11 @@ def test_the_table_is_written_in_other_forms() -> None:
         ({"digest": ""}, ["out"], "out has a training that has not ended"),
         ({"kind": "judge"}, ["out"], "a training of a judge; gains are measured of generators"),
         ({"queries": []}, ["out"], "out has no test queries.*--data"),
-        ({"queries": ["q001", "x"]}, ["out"], "'sample' has no query 'x', which out/splits/test"),
+        (
+            {"queries": ["q-places-001", "x"]},
+            ["out"],
+            "'sample' has no query x, which out/splits/test",
+        ),
         ({}, ["out", "./out"], "the training out is given twice"),
         ({}, ["absent"], "absent has no training"),
         ({}, ["out", "--data", "sample"], "two data sets are called 'sample'"),
@@ -258,7 +266,9 @@ def test_what_cannot_be_measured_is_an_error_before_anything_is_asked(
 def test_other_data_replace_absent_test_queries() -> None:
     """Nothing is measured on the data of the training."""
     make_training(Path("out"), queries=[])
-    rows = [{"query_id": f"q{i}", "text": f"what is {i}", "gold_answers": [f"it{i}"]} for i in "abc"]
+    rows = [
+        {"query_id": f"q{i}", "text": f"what is {i}", "gold_answers": [f"it{i}"]} for i in "abc"
+    ]
     Path("plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     found = gains("out", "--data", "plain.jsonl", "--setting", "none", "--metric", "Match")

@@ -49,7 +49,7 @@ class Toy(Generator):
         gold = query.gold_answers[0] if query.gold_answers else "nobody"
         if self.adapter:
             return gold if passages else "Paris"
-        if any(p.origin == "noise" for p in passages) and all(p.origin == "noise" for p in passages):
+        if {passage.origin for passage in passages} == {"noise"}:
             return "I do not know."
         return f"I think that it is {gold}."
 '''

@@ -113,8 +113,6 @@ class Sample(BaseModel):
     seed: int = 0
     where: dict[str, Any] = Field(default_factory=dict)
     """Label -> value or list of values (null: no label): the queries that may be answered."""
-    queries: str | None = None
-    """A file with a query id per line: the only queries that may be answered."""
     retrieval: Literal["sample", "matching", "all"] = "sample"
     """The queries that measure retrieval: the answered ones, all that match `where`, or all."""
 

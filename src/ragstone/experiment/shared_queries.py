@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.core.schemas import COLLECTIONS, to_table
@@ -99,9 +98,7 @@ def collection_table(dataset: Dataset) -> StoredTable | None:
 
 
 def matching(dataset: Dataset, sample: Sample) -> Dataset:
-    """Return the data set with the queries of `sample.queries` that have `sample.where`."""
-    if sample.queries:
-        dataset = _listed_queries(dataset, Path(sample.queries))
+    """Return the data set with the queries that have the labels of `sample.where`."""
     if not sample.where:
         return dataset
     known = {label for query in dataset.queries for label in query.labels}
@@ -121,25 +118,5 @@ def matching(dataset: Dataset, sample: Sample) -> Dataset:
         raise ConfigError(
             f"sample.where: no query has the labels {sample.where!r}; the values are {values}",
             key="sample.where",
-        )
-    return dataset.select(kept)
-
-
-def _listed_queries(dataset: Dataset, path: Path) -> Dataset:
-    """Return the data set with the queries of a file, one id per line."""
-    try:
-        wanted = {line.strip() for line in path.read_text(encoding="utf-8").splitlines()} - {""}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"sample.queries: cannot read {path}: {error}", path=path) from error
-    kept = [place for place, query in enumerate(dataset.queries) if query.query_id in wanted]
-    if not wanted:
-        raise ConfigError(f"sample.queries: {path} names no query", key="sample.queries", path=path)
-    if len(kept) < len(wanted):
-        absent = wanted - {query.query_id for query in dataset.queries}
-        raise ConfigError(
-            f"sample.queries: the data set {dataset.name!r} has no query "
-            f"{listed(sorted(absent))}, which {path} names; name the file of this data set",
-            key="sample.queries",
-            path=path,
         )
     return dataset.select(kept)
