@@ -94,9 +94,11 @@ def check_same_questions(subject: Subject) -> Iterator[Finding]:
     queries = {query.query_id: query for query in subject.queries}
     same = groups({i: text_with_history(query) for i, query in queries.items()})
     pairs = [pair for ids in same for pair in combinations(ids, 2)]
-    pairs += [
-        (a, b) for a, b, _ in near_query_pairs(subject) if _asks(queries[a]) == _asks(queries[b])
-    ]
+    near = (
+        (subject.queries[p.first], subject.queries[p.second])
+        for p in near_query_pairs(subject.queries)
+    )
+    pairs += [(a.query_id, b.query_id) for a, b in near if _asks(a) == _asks(b)]
     apart = [(a, b) for a, b in pairs if _disagree(queries[a], queries[b])]
     yield from report(
         "contradictions/queries",

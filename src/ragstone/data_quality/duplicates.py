@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, each_line, shown
-from ragstone.data_quality.shingles import character_shingles, near_pairs
+from ragstone.data_quality.shingles import Pair, character_shingles, near_pairs
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -132,23 +132,32 @@ def expects(subject: Subject, query: Query) -> tuple[frozenset[str], frozenset[s
     return answers, frozenset(subject.gold.get(query.query_id, ()))
 
 
-def near_query_pairs(subject: Subject) -> list[tuple[str, str, float]]:
-    """Return the ids of nearly equal queries and their similarity; copies are left out."""
-    texts = {query.query_id: text_with_history(query) for query in subject.queries}
+def near_query_pairs(queries: Sequence[Query]) -> list[Pair]:
+    """Return the positions of nearly equal queries and their similarity; copies are left out."""
+    texts = list(map(text_with_history, queries))
+    first: dict[str, int] = {}
     # Turns share their history, so they always resemble each other.
-    left_out = {query_id for ids in groups(texts) for query_id in ids[1:]}
-    left_out |= {query.query_id for query in subject.queries if query.history}
-    ids = [query_id for query_id in texts if query_id not in left_out]
-    return [
-        (ids[pair.first], ids[pair.second], pair.similarity)
-        for pair in near_pairs(character_shingles(texts[i] for i in ids), LEAST)
-        # "Season 6" and "season 7" are two questions.
-        if _DIGITS.findall(texts[ids[pair.first]]) == _DIGITS.findall(texts[ids[pair.second]])
+    kept = [
+        place
+        for place, text in enumerate(texts)
+        if first.setdefault(text, place) == place and not queries[place].history
     ]
+    found = near_pairs(character_shingles(texts[place] for place in kept), LEAST)
+    pairs = (Pair(kept[one.first], kept[one.second], one.similarity) for one in found)
+    # "Season 6" and "season 7" are two questions.
+    return [p for p in pairs if _numbers(texts[p.first]) == _numbers(texts[p.second])]
+
+
+def _numbers(text: str) -> list[str]:
+    return _DIGITS.findall(text)
 
 
 def _near_queries(subject: Subject) -> Iterator[Finding]:
-    pairs = near_query_pairs(subject)
+    queries = subject.queries
+    pairs = [
+        (queries[p.first].query_id, queries[p.second].query_id, p.similarity)
+        for p in near_query_pairs(queries)
+    ]
     if not pairs:
         return
     texts = {query.query_id: query.text for query in subject.queries}

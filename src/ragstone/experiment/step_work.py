@@ -9,8 +9,9 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.experiment.steps import Step, compute, run_step
 
 if TYPE_CHECKING:
+    from arro3.core import Table
+
     from ragstone.core.store import Store
-    from ragstone.core.tables import Table
     from ragstone.protocols import Services
 
 

@@ -64,9 +64,8 @@ def read_record(folder: Path) -> TrainingRecord | None:
         return None
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return TrainingRecord(
-            **{**found, "notes": tuple(found["notes"]), "loss": tuple(found["loss"])}
-        )
+        lists = {name: tuple(found[name]) for name in ("notes", "loss", "validation")}
+        return TrainingRecord(**{**found, **lists})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} is no record of a training: {error}", path=path) from error
 

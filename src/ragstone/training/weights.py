@@ -7,6 +7,7 @@ from typing import Any
 
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError
+from ragstone.models.causal_lm import quiet
 from ragstone.training.recipe import Recipe
 
 
@@ -44,7 +45,8 @@ def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
         task_type=task,
     )
     try:
-        return get_peft_model(model, config)
+        with quiet():
+            return get_peft_model(model, config)
     except ValueError as error:
         layers = sorted({name.rpartition(".")[2] for name in linear_layers(model)})
         raise ConfigError(
@@ -65,7 +67,8 @@ def linear_layers(model: Any) -> list[str]:
 
 def save_weights(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write an adapter, or the whole model with its tokenizer, as safetensors."""
-    model.save_pretrained(folder, safe_serialization=True)
+    with quiet():
+        model.save_pretrained(folder)
     if not hasattr(model, "peft_config"):
         tokenizer.save_pretrained(folder)
     # peft writes a card of its own, with text about nothing.
