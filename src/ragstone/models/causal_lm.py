@@ -4,43 +4,57 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.core import limits
+from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
+from ragstone.models.adapters import Adapter
 from ragstone.models.locate import TRANSFORMERS_LM
+from ragstone.types import ChatMessage
+
+Quantization: TypeAlias = Literal["int4", "int8"]
+"""Number type to which weights are rounded when a model is loaded."""
+_FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
+"""Errors of transformers and peft; ImportError: a package for the folder's own quantisation."""
 
 
-def load_causal_lm(path: Path, name: str, device: str, dtype: str) -> tuple[Any, Any]:
+def load_causal_lm(
+    path: Path, name: str, device: str, dtype: str, quantization: Quantization | None = None
+) -> tuple[Any, Any]:
     """Return the tokenizer and the model of a GGUF file or of a folder.
 
     Args:
         path: a GGUF file, or a folder as transformers saves it.
         name: the model's name in errors.
         device: the kind of device that the model is moved to.
-        dtype: number type of the weights.
+        dtype: number type of the weights, or of the arithmetic with quantised ones.
+        quantization: the weights are quantised while they are loaded. A folder whose weights are
+            quantised already, such as one of AWQ or GPTQ, needs no parameter.
 
     Raises:
         MissingDependency: a package is not installed.
         ModelFileError: transformers cannot load the model.
-        ConfigError: the model has no chat template.
+        ConfigError: the model has no chat template, or cannot be quantised.
     """
     TRANSFORMERS_LM.require()
-    import torch
+    if quantization:
+        check_quantization(path, name)
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder = path.parent if path.is_file() else path
-    given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
-    given["local_files_only"] = True
+    folder, given = _place(path)
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, **given)
-            given["dtype"] = getattr(torch, dtype)
-            model = AutoModelForCausalLM.from_pretrained(folder, **given).to(device)
-    except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as error:
+            given |= _weights(device, dtype, quantization)
+            model = AutoModelForCausalLM.from_pretrained(folder, **given)
+            # Quantised weights are on their device already.
+            model = model if getattr(model, "is_quantized", False) else model.to(device)
+    except _FAILURES as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
@@ -51,6 +65,99 @@ def load_causal_lm(path: Path, name: str, device: str, dtype: str) -> tuple[Any,
             "use an instruction-tuned model, or put a chat_template.jinja into its folder"
         )
     return tokenizer, model
+
+
+def _place(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the folder of a model, and the arguments of transformers that find its files."""
+    given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
+    return path.parent if path.is_file() else path, given | {"local_files_only": True}
+
+
+def count_chat_tokens(path: Path, name: str, messages: Sequence[ChatMessage]) -> int:
+    """Return the number of tokens of a prompt after the chat template of a model.
+
+    Raises:
+        MissingDependency: transformers is not installed.
+        ModelFileError: the tokenizer cannot be loaded.
+    """
+    tokenizer = _tokenizer(path, name)
+    sent = [{"role": role, "content": text} for role, text in messages]
+    text = tokenizer.apply_chat_template(sent, tokenize=False, add_generation_prompt=True)
+    return len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+@cache
+def _tokenizer(path: Path, name: str) -> Any:
+    require("max_input_tokens", "hf", "transformers")
+    from transformers import AutoTokenizer
+
+    folder, given = _place(path)
+    try:
+        with quiet():
+            return AutoTokenizer.from_pretrained(folder, **given)
+    except _FAILURES as error:
+        raise ModelFileError(f"the tokenizer of {name!r} cannot be loaded: {error}") from error
+
+
+def check_quantization(path: Path, name: str) -> None:
+    """Raise if the weights of a model cannot be quantised while they are loaded.
+
+    Raises:
+        MissingDependency: bitsandbytes is not installed.
+        ConfigError: the weights are quantised already.
+    """
+    own = path / "config.json"
+    if path.is_file() or (own.is_file() and "quantization_config" in own.read_text("utf-8")):
+        raise ConfigError(
+            f"the weights of the model {name!r} have a quantisation of their own; remove "
+            "`quantization`, or give the folder of the unquantised model",
+            key="quantization",
+        )
+    require("quantised weights", "quantized", "bitsandbytes")
+
+
+def _weights(device: str, dtype: str, quantization: Quantization | None) -> dict[str, Any]:
+    """Return the arguments of transformers for number types and the place of the weights."""
+    import torch
+
+    number = getattr(torch, dtype)
+    if quantization is None:
+        return {"dtype": number}
+    from transformers import BitsAndBytesConfig
+
+    form = (
+        BitsAndBytesConfig(load_in_8bit=True)
+        if quantization == "int8"
+        else BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=number,
+        )
+    )
+    return {"dtype": number, "quantization_config": form, "device_map": {"": device}}
+
+
+def add_adapter(model: Any, adapter: Adapter) -> Any:
+    """Return a model of peft: the base and its adapter, whose weights stay float32.
+
+    Raises:
+        MissingDependency: peft is not installed.
+        ModelFileError: the adapter does not fit the model.
+    """
+    require("an adapter", "train", "peft")
+    from peft import PeftModel
+
+    try:
+        with quiet():
+            # Weights of the adapter that are missing would stay random: peft only warns.
+            warnings.filterwarnings("error", message="Found missing adapter keys")
+            return PeftModel.from_pretrained(model, str(adapter.folder))
+    except (*_FAILURES, UserWarning) as error:
+        raise ModelFileError(
+            f"the adapter {adapter.folder} does not fit its base {adapter.base!r}: "
+            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+        ) from error
 
 
 @contextmanager

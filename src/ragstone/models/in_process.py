@@ -99,6 +99,23 @@ def refuse_unsupported(
             raise ConfigError(f"{name} supports no {parameter} in this process; remove it")
 
 
+def too_long(
+    tokens: int, name: str, context_tokens: int, max_input_tokens: int | None
+) -> AttemptError | None:
+    """Return the error of a prompt that does not fit, or None."""
+    if max_input_tokens is not None and tokens > max_input_tokens:
+        return AttemptError(
+            f"the prompt has {tokens} tokens, more than max_input_tokens ({max_input_tokens}) of "
+            f"{name}, and nothing more to drop; raise it"
+        )
+    if tokens < context_tokens:
+        return None
+    return AttemptError(
+        f"the prompt has {tokens} tokens, longer than the context of {name} "
+        f"({context_tokens}); give fewer or shorter passages"
+    )
+
+
 @dataclass(eq=False)
 class _Job:
     request: Request

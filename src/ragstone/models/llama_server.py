@@ -26,6 +26,8 @@ from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError
+from ragstone.models.adapter_gguf import gguf_adapter
+from ragstone.models.adapters import Adapter
 from ragstone.models.files import is_local, model_file
 from ragstone.models.llama_worker import WorkerSettings
 
@@ -56,7 +58,7 @@ class Pool:
                     pipe.close()
 
 
-_pools: dict[tuple[str, int, int], Pool] = {}
+_pools: dict[tuple[str, str, int, int], Pool] = {}
 _lock = threading.Lock()
 
 
@@ -65,6 +67,7 @@ def local_servers(
     *,
     workers: int | None = None,
     context_tokens: int = limits.CONTEXT_TOKENS,
+    adapter: Adapter | None = None,
 ) -> Pool:
     """Return running servers of a model, started by the first call and shared by later ones.
 
@@ -74,10 +77,12 @@ def local_servers(
         model: a bundled model's name, or the path of a GGUF file.
         workers: number of processes; None starts one per CPU core.
         context_tokens: maximum length of prompt and answer together, in tokens.
+        adapter: an adapter that is added to the model.
 
     Raises:
         MissingDependency: the package that runs the models is not installed.
         ModelFileError: the model is not on this machine.
+        ConfigError: the adapter does not fit the model.
         CallError: a worker did not start; the message contains its last messages.
     """
     path = check_runnable(model)
@@ -86,13 +91,14 @@ def local_servers(
         raise ValueError(
             f"workers and context_tokens must be 1 or more, found {count} and {context_tokens}"
         )
-    key = (str(path.resolve()), count, context_tokens)
+    added = str(gguf_adapter(adapter, path)) if adapter else ""
+    key = (str(path.resolve()), added, count, context_tokens)
     with _lock:
         pool = _pools.get(key)
         if pool is None or not pool.alive:
             if pool is not None:
                 pool.close()
-            pool = _pools[key] = _start(model, path, count, context_tokens)
+            pool = _pools[key] = _start(model, path, added, count, context_tokens)
     return pool
 
 
@@ -109,13 +115,14 @@ def close_all() -> None:
             _pools.popitem()[1].close()
 
 
-def _start(model: str, path: Path, count: int, context_tokens: int) -> Pool:
+def _start(model: str, path: Path, adapter: str, count: int, context_tokens: int) -> Pool:
     """Start the workers side by side, then wait for each."""
     settings = WorkerSettings(
         path=str(path),
         alias=path.stem if is_local(model) else model,
         context_tokens=context_tokens,
         api_key=secrets.token_urlsafe(24),
+        adapter=adapter,
     )
     with tempfile.TemporaryFile() as messages:
         processes = [_spawn(settings, messages) for _ in range(count)]

@@ -26,6 +26,8 @@ class WorkerSettings:
     """The model's name in replies."""
     context_tokens: int
     api_key: str
+    adapter: str = ""
+    """Path of the GGUF file of an adapter; "" for none."""
 
 
 def serve(settings: WorkerSettings) -> tuple[object, str]:
@@ -35,6 +37,8 @@ def serve(settings: WorkerSettings) -> tuple[object, str]:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = settings.path
     parameters.model_alias = {settings.alias}
+    if settings.adapter:
+        parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(settings.adapter, 1.0)]
     parameters.n_ctx = settings.context_tokens
     parameters.api_keys = [settings.api_key]
     # One thread and one request at a time: two busy threads would wait for each other on shared

@@ -1,4 +1,4 @@
-"""The number of parameters of a model, from the metadata of its files: no weights are read."""
+"""Facts of a model in the metadata of its files, such as its size: no weights are read."""
 
 from __future__ import annotations
 
@@ -33,6 +33,22 @@ def parameter_count(path: Path) -> int | None:
             return None
     known = [count for count in counts if count]
     return sum(known) if counts and len(known) == len(counts) else None
+
+
+def gguf_text(path: Path, key: str) -> str:
+    """Return a text in the metadata of a GGUF file; "" if there is none."""
+    try:
+        with path.open("rb") as file:
+            magic, _, _, values = struct.unpack("<4sIQQ", file.read(24))
+            for _ in range(values if magic == b"GGUF" else 0):
+                name = _read_text(file)
+                kind = _number(file, "<I")
+                if name == key and kind == _STRING:
+                    return _read_text(file)
+                _skip(file, kind)
+    except (OSError, ValueError, struct.error, KeyError):
+        pass
+    return ""
 
 
 def _safetensors(file: BinaryIO) -> int | None:
@@ -83,6 +99,12 @@ def _text(file: BinaryIO) -> None:
     length = _number(file, "<Q")
     _check(length)
     file.seek(length, 1)
+
+
+def _read_text(file: BinaryIO) -> str:
+    length = _number(file, "<Q")
+    _check(length)
+    return file.read(length).decode("utf-8", "replace")
 
 
 def _number(file: BinaryIO, form: str) -> int:

@@ -16,8 +16,9 @@ from typing import Any
 
 from ragstone.calls.types import AttemptError, Reply, Request, TokenLogprob
 from ragstone.core import limits
-from ragstone.models.causal_lm import load_causal_lm
-from ragstone.models.in_process import Answer, draw_seed, refuse_unsupported
+from ragstone.models.adapters import Adapter
+from ragstone.models.causal_lm import Quantization, add_adapter, load_causal_lm
+from ragstone.models.in_process import Answer, draw_seed, refuse_unsupported, too_long
 
 
 @dataclass(eq=False)
@@ -43,18 +44,37 @@ class HfModel:
 
     Args:
         path: a GGUF file, or a folder as transformers saves it.
+        name: the model's name in messages.
+        device: kind of device.
+        dtype: number type of weights and arithmetic.
+        adapter: a LoRA adapter that is added to the model.
+        quantization: number type to which the weights are rounded.
+        max_input_tokens: longer prompts are failed calls.
 
     Raises:
         MissingDependency: a package is not installed.
-        ModelFileError: transformers cannot load the model.
+        ModelFileError: transformers cannot load the model, or the adapter does not fit it.
         ConfigError: the model has no chat template.
     """
 
-    def __init__(self, path: Path, name: str, device: str, dtype: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        device: str,
+        dtype: str,
+        *,
+        adapter: Adapter | None = None,
+        quantization: Quantization | None = None,
+        max_input_tokens: int | None = None,
+    ) -> None:
         from transformers import GenerationConfig
 
         self.name, self.device, self.dtype = name, device, dtype
-        self.tokenizer, model = load_causal_lm(path, name, device, dtype)
+        self.max_input_tokens = max_input_tokens
+        self.tokenizer, model = load_causal_lm(path, name, device, dtype, quantization)
+        if adapter:
+            model = add_adapter(model, adapter).get_base_model()
         self.model = model.eval()
         text_config = self.model.config.get_text_config()
         places = getattr(text_config, "max_position_embeddings", None)
@@ -93,11 +113,8 @@ class HfModel:
         # The template has written the special tokens already.
         ids = list(self.tokenizer(rendered, add_special_tokens=False)["input_ids"])
         left = self.context_tokens - len(ids)
-        if left < 1:
-            return AttemptError(
-                f"the prompt has {len(ids)} tokens, longer than the context of {self.name} "
-                f"({self.context_tokens}); give fewer or shorter passages"
-            )
+        if problem := too_long(len(ids), self.name, self.context_tokens, self.max_input_tokens):
+            return problem
         wanted = request.sampling.max_tokens
         random = torch.Generator().manual_seed(draw_seed(request))
         return _Row(request, rendered, ids, left if wanted is None else min(wanted, left), random)

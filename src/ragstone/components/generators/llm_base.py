@@ -214,11 +214,15 @@ class LlmGenerator(EndpointGenerator):
 
     def request(self, task: Task) -> Request:
         """Return the call that answers a task, its prompt cut to the budget."""
-        return Request(self.prompts.render(fit(task, self.budget)[0]), self.sampling)
+        return Request(self.prompts.render(self.fitted(task)[0]), self.sampling)
+
+    def fitted(self, task: Task) -> tuple[Task, str]:
+        """Return a task cut to the limits of the prompt, and the parts that were dropped."""
+        return fit(task, self.budget)
 
     def dropped(self, task: Task) -> str:
-        """Return the turns and passages that do not fit into the budget, or ""."""
-        return fit(task, self.budget)[1]
+        """Return the turns and passages that do not fit, or ""."""
+        return self.fitted(task)[1]
 
     def estimate(self, tasks: Sequence[Task], services: Services, *, sample: int = 0) -> Estimate:
         """Return the calls that the tasks are likely to take, after making `sample` of them."""

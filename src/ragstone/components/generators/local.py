@@ -6,28 +6,30 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragstone.calls.types import Endpoint, ServerPool
-from ragstone.components.generators.llm_base import LlmGenerator
+from ragstone.components.generators.adapted import AdaptedGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.models.adapter_gguf import gguf_adapter
 from ragstone.models.files import model_digest
 from ragstone.models.llama_server import check_runnable, local_servers
 from ragstone.protocols import Services
 
 
 @dataclass(frozen=True)
-class Local(LlmGenerator):
+class Local(AdaptedGenerator):
     """Answers with a model file on this machine, greedily: equal prompts have equal answers.
 
     The servers start with the first reply that is not in the call log. Prompts and budget: see
-    `LlmGenerator`.
+    `LlmGenerator`; adapter: see `AdaptedGenerator`.
 
     Args:
-        model: name of a bundled model, or path of a GGUF file with a chat template.
+        model: name of a bundled model, or path of a GGUF file with a chat template; without it the
+            adapter's base, or else smollm2-135m-instruct.
         context_tokens: maximum length of prompt and answer together, in tokens; a longer prompt
             is a failed call.
         workers: number of server processes, one thread each; None starts one per CPU core.
     """
 
-    model: str = "smollm2-135m-instruct"
+    model: str = ""
     max_tokens: int = field(default=48, kw_only=True)
     context_tokens: int = 4096
     workers: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
@@ -36,19 +38,36 @@ class Local(LlmGenerator):
 
     @cached_property
     def content_revision(self) -> str:
-        """SHA-256 of the model file."""
-        return model_digest(self.model)
+        """SHA-256 of the model file, followed by the adapter's."""
+        added = self.found_adapter
+        return f"{self._digest} adapter:{added.digest}" if added else self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        """SHA-256 of the model file; the adapter is checked against it."""
+        digest = model_digest(self.model)
+        if self.found_adapter:
+            self.found_adapter.check_gguf(self.model, digest)
+        return digest
 
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model, identified by the digest of its file."""
-        identity = self.versioned(f"gguf:{self.content_revision}")
+        identity = self.adapted(f"gguf:{self._digest}")
         return Endpoint(self.model, identity=identity, serve=self._serve)
 
     def check(self, services: Services) -> None:
         """Raise if the model file or the package that runs it is missing."""
         if not services.calls.replay_only:
-            check_runnable(self.model)
+            path = check_runnable(self.model)
+            if self.found_adapter:
+                _ = self._digest
+                gguf_adapter(self.found_adapter, path)
 
     def _serve(self) -> ServerPool:
-        return local_servers(self.model, workers=self.workers, context_tokens=self.context_tokens)
+        return local_servers(
+            self.model,
+            workers=self.workers,
+            context_tokens=self.context_tokens,
+            adapter=self.found_adapter,
+        )

@@ -7,31 +7,32 @@ from functools import cached_property
 from typing import Literal
 
 from ragstone.calls.types import Endpoint
-from ragstone.components.generators.llm_base import SamplingGenerator
+from ragstone.components.generators.adapted import WeightsGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.models.in_process import TextModel, in_process, load_once
-from ragstone.models.locate import TRANSFORMERS_LM, find_model, weights_digest
+from ragstone.models.locate import find_model
 from ragstone.models.transformers_lm import HfModel
-from ragstone.protocols import Services
 
 
 @dataclass(frozen=True)
-class Hf(SamplingGenerator):
+class Hf(WeightsGenerator):
     """Answers with any causal language model that transformers can load.
 
     The number type, the kind of device and batching change the last digits of the arithmetic, and
     sometimes an answer. They are part of the model's identity in cache keys; the size of a batch
-    is not. Sampling, prompts and budget: see `LlmGenerator` and `SamplingGenerator`.
+    is not. Sampling, prompts and budget: see `LlmGenerator` and `SamplingGenerator`; adapter,
+    quantization and max_input_tokens: see `WeightsGenerator`.
 
     Args:
-        model: bundled model's name, path of a GGUF file or a folder, or name on the hub.
+        model: bundled model's name, path of a GGUF file or a folder, or name on the hub; without it
+            the adapter's base, or else smollm2-135m-instruct.
         hub_revision: commit, tag or branch of the hub.
         dtype: number type of weights and arithmetic; a GGUF file is converted to it.
         device: kind of device; CUDA_VISIBLE_DEVICES selects one of several GPUs.
         batch_size: maximum prompts that are answered together; more than 1 is faster on a GPU.
     """
 
-    model: str = "smollm2-135m-instruct"
+    model: str = ""
     hub_revision: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     dtype: Literal["float32", "bfloat16", "float16"] = field(
         default="float32", metadata=NOT_IN_CACHE_KEY
@@ -39,30 +40,34 @@ class Hf(SamplingGenerator):
     device: Literal["cpu", "cuda", "mps", "xpu"] = field(default="cpu", metadata=NOT_IN_CACHE_KEY)
     batch_size: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     requires_extra = "hf"
-    sizes = ("max_tokens", "batch_size")
+    sizes = ("max_tokens", "batch_size", "max_input_tokens")
 
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model, identified by the digest of its files."""
-        digest = weights_digest(self.model, self.hub_revision)
+        digest = self.weights()
         together = "alone" if self.batch_size == 1 else "batched"
         return Endpoint(
             self.model,
-            identity=self.versioned(f"hf:{digest}:{self.dtype}:{self.device}:{together}"),
+            identity=self.adapted(
+                f"hf:{digest}:{self.dtype}:{self.device}:{together}", self.quantization
+            ),
             protocol="transformers",
             client=lambda endpoint, pace: in_process(endpoint, pace, self._load, self.batch_size),
             concurrency=2 * self.batch_size,
         )
 
-    def check(self, services: Services) -> None:
-        """Raise if a package or the model is missing."""
-        if not services.calls.replay_only:
-            TRANSFORMERS_LM.require()
-            find_model(self.model, self.hub_revision)
-
     def _load(self) -> TextModel:
         path = find_model(self.model, self.hub_revision)
         return load_once(
-            ("hf", str(path.resolve()), self.dtype, self.device),
-            lambda: HfModel(path, self.model, self.device, self.dtype),
+            ("hf", str(path.resolve()), self.dtype, self.device, *self.loading),
+            lambda: HfModel(
+                path,
+                self.model,
+                self.device,
+                self.dtype,
+                adapter=self.found_adapter,
+                quantization=self.quantization,
+                max_input_tokens=self.max_input_tokens,
+            ),
         )

@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, TokenLogprob
-from ragstone.components.generators.llm_base import SamplingGenerator
+from ragstone.components.generators.adapted import WeightsGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import fingerprint
+from ragstone.errors import ConfigError
+from ragstone.models.adapters import Adapter
 from ragstone.models.in_process import (
     Answer,
     TextModel,
@@ -19,24 +21,27 @@ from ragstone.models.in_process import (
     in_process,
     load_once,
     refuse_unsupported,
+    too_long,
 )
-from ragstone.models.locate import VLLM, find_model, weights_digest
-from ragstone.protocols import Services
+from ragstone.models.locate import VLLM, find_model
 
+_RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
+"""The values of max_lora_rank that every version of vLLM accepts."""
 _SUPPORTED: Final = frozenset({"json_schema", "grammar", "extra"})
 
 
 @dataclass(frozen=True)
-class Vllm(SamplingGenerator):
+class Vllm(WeightsGenerator):
     """Answers with a model that vLLM runs, many prompts at once.
 
     vLLM chooses its batches itself, so the last digits of the arithmetic, and sometimes a greedy
     answer, change with the other prompts of a batch. VLLM_BATCH_INVARIANT=1 in the environment
     prevents this on the GPUs that vLLM lists. Sampling, prompts and budget: see `LlmGenerator` and
-    `SamplingGenerator`.
+    `SamplingGenerator`; adapter, quantization and max_input_tokens: see `WeightsGenerator`.
 
     Args:
-        model: path of a folder or of a GGUF file, or name on the hub.
+        model: path of a folder or of a GGUF file, or name on the hub; without it the adapter's
+            base.
         hub_revision: commit, tag or branch of the hub.
         dtype: number type of weights and arithmetic; `auto` takes that of the model's
             configuration.
@@ -47,7 +52,7 @@ class Vllm(SamplingGenerator):
         extra: further arguments of `vllm.SamplingParams`, for example `{top_k: 20}`.
     """
 
-    model: str
+    model: str = ""
     hub_revision: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     dtype: str = field(default="auto", metadata=NOT_IN_CACHE_KEY)
     context_tokens: int | None = None
@@ -55,40 +60,65 @@ class Vllm(SamplingGenerator):
     at_once: int = field(default=256, metadata=NOT_IN_CACHE_KEY)
     extra: Mapping[str, Any] = field(default_factory=dict)
     requires_extra = "vllm"
-    sizes = ("max_tokens", "at_once")
+    sizes = ("max_tokens", "at_once", "max_input_tokens")
+    default_model = ""
+    kind = VLLM
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` if vLLM cannot quantise so."""
+        super().__post_init__()
+        if self.quantization == "int8":
+            raise ConfigError(
+                "vLLM rounds weights to 4 bit while it loads them, and not to 8; use int4, hf, or "
+                "a folder whose weights are int8",
+                key="quantization",
+                value="int8",
+            )
 
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model, identified by the digest of its files and the engine's options."""
-        digest = weights_digest(self.model, self.hub_revision, VLLM)
+        digest = self.weights()
         options = fingerprint(self.options)[:16]
         return Endpoint(
             self.model,
-            identity=self.versioned(f"vllm:{digest}:{self.dtype}:{options}"),
+            identity=self.adapted(f"vllm:{digest}:{self.dtype}:{options}", self.quantization),
             client=lambda endpoint, pace: in_process(endpoint, pace, self._load, self.at_once),
             concurrency=2 * self.at_once,
         )
 
-    def check(self, services: Services) -> None:
-        """Raise if vLLM or the model is missing."""
-        if not services.calls.replay_only:
-            VLLM.require()
-            find_model(self.model, self.hub_revision, VLLM)
-
     def _load(self) -> TextModel:
         VLLM.require()
         path = find_model(self.model, self.hub_revision, VLLM)
-        arguments = engine_arguments(str(path), self.dtype, self.context_tokens, self.options)
-        return load_once(("vllm", repr(arguments)), lambda: VllmModel(self.model, arguments))
+        adapter = self.found_adapter
+        arguments = engine_arguments(
+            str(path),
+            self.dtype,
+            self.context_tokens,
+            self.options,
+            quantization=self.quantization,
+            adapter=adapter,
+        )
+        return load_once(
+            ("vllm", repr(arguments), *self.loading),
+            lambda: VllmModel(self.model, arguments, adapter, self.max_input_tokens),
+        )
 
 
 class VllmModel:
     """vLLM's engine; `name` is the model's name in messages."""
 
-    def __init__(self, name: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        adapter: Adapter | None = None,
+        max_input_tokens: int | None = None,
+    ) -> None:
         import vllm
 
-        self.name = name
+        self.name, self.max_input_tokens = name, max_input_tokens
+        self.lora = _lora_request(adapter) if adapter else {}
         self.engine = vllm.LLM(**arguments)
         self.tokenizer = self.engine.get_tokenizer()
         self.context_tokens = int(self.engine.llm_engine.model_config.max_model_len)
@@ -105,12 +135,18 @@ class VllmModel:
         sent = [(request, p) for request, p in pairs if not isinstance(p, AttemptError)]
         tokens = [{"prompt_token_ids": ids} for _, (_, ids) in sent]
         parameters = [_sampling_params(request) for request, _ in sent]
-        made = self.engine.generate(tokens, parameters, use_tqdm=False) if sent else []
+        made = self._generate(tokens, parameters) if sent else []
         replies = (
             read_output(output, rendered, self.name, request.sampling.logprobs or 0)
             for output, (request, (rendered, _)) in zip(made, sent, strict=True)
         )
         return [p if isinstance(p, AttemptError) else next(replies) for p in prompts]
+
+    def _generate(self, tokens: Sequence[Any], parameters: Sequence[Any]) -> Sequence[Any]:
+        outputs: Sequence[Any] = self.engine.generate(
+            tokens, parameters, use_tqdm=False, **self.lora
+        )
+        return outputs
 
     def _prompt(self, request: Request) -> tuple[str, list[int]] | AttemptError:
         """Return the rendered prompt and its tokens."""
@@ -121,24 +157,41 @@ class VllmModel:
         )
         # The template has written the special tokens already.
         ids = self.tokenizer(rendered, add_special_tokens=False)["input_ids"]
-        if len(ids) >= self.context_tokens:
-            return AttemptError(
-                f"the prompt has {len(ids)} tokens, longer than the context of {self.name} "
-                f"({self.context_tokens}); give fewer or shorter passages"
-            )
-        return rendered, list(ids)
+        problem = too_long(len(ids), self.name, self.context_tokens, self.max_input_tokens)
+        return problem or (rendered, list(ids))
+
+
+def _lora_request(adapter: Adapter) -> dict[str, Any]:
+    """Return the argument of `generate` that applies an adapter."""
+    from vllm.lora.request import LoRARequest
+
+    # The name, the number that tells adapters of one engine apart, and the folder.
+    return {"lora_request": LoRARequest(adapter.digest[:12], 1, str(adapter.folder))}
 
 
 def engine_arguments(
-    path: str, dtype: str, context_tokens: int | None, options: Mapping[str, Any]
+    path: str,
+    dtype: str,
+    context_tokens: int | None,
+    options: Mapping[str, Any],
+    *,
+    quantization: str | None = None,
+    adapter: Adapter | None = None,
 ) -> dict[str, Any]:
     """Return the arguments of `vllm.LLM`.
 
     >>> engine_arguments("/models/m", "auto", 4096, {"tensor_parallel_size": 2})["max_model_len"]
     4096
     """
-    length = {} if context_tokens is None else {"max_model_len": context_tokens}
-    return {"model": path, "dtype": dtype, "seed": 0, **length, **options}
+    more: dict[str, Any] = {}
+    if context_tokens is not None:
+        more["max_model_len"] = context_tokens
+    if quantization:
+        more["quantization"] = "bitsandbytes"
+    if adapter:
+        rank = next((one for one in _RANKS if one >= adapter.r), adapter.r)
+        more |= {"enable_lora": True, "max_lora_rank": rank}
+    return {"model": path, "dtype": dtype, "seed": 0, **more, **options}
 
 
 def sampling_arguments(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
