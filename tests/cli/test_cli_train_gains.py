@@ -15,6 +15,8 @@ from click.testing import CliRunner, Result
 from tests.fakes.trained_generator import GENERATOR, make_generator, make_training
 
 from ragstone.cli import root
+from ragstone.data.load import load_dataset
+from ragstone.data.training_marks import marks_text, training_marks
 from ragstone.errors import ConfigError, RagstoneError
 
 FAST = ["--setting", "none", "--setting", "gold", "--metric", "Match"]
@@ -243,7 +245,7 @@ def test_the_table_is_written_in_other_forms() -> None:
         (
             {"queries": ["q-places-001", "x"]},
             ["out"],
-            "'sample' has no query x, which out/splits/test",
+            "out/splits/test.txt names 1 of 2 queries that sample does not have: 'x'",
         ),
         ({}, ["out", "./out"], "the training out is given twice"),
         ({}, ["absent"], "absent has no training"),
@@ -274,3 +276,19 @@ def test_other_data_replace_absent_test_queries() -> None:
     found = gains("out", "--data", "plain.jsonl", "--setting", "none", "--metric", "Match")
 
     assert [one["data"] for one in found["gains"]] == ["plain"]
+
+
+def test_queries_that_the_training_has_seen_are_named() -> None:
+    """Held-out queries give no note, and all queries of the same data do."""
+    make_training(Path("out"), queries=["q-places-001", "q-places-002"])
+    data = load_dataset("sample")
+    learned = [query.query_id for query in data.queries if "places" not in query.query_id][:30]
+    Path("out/documents.txt").write_text(marks_text(training_marks(data, learned)))
+
+    apart = gains("out", "--setting", "none", "--metric", "Match")
+    both = gains("out", "--setting", "none", "--metric", "Match", "--data", "all=sample")
+
+    assert apart["seen"] == []
+    (line,) = both["seen"]
+    assert "out, all: " in line
+    assert "the generator of after was trained on the questions or documents of" in line

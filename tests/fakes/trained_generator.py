@@ -33,6 +33,10 @@ class Toy(Generator):
     prompt: str = ""
     may_retrieve = False
 
+    @property
+    def training_folder(self):
+        return Path(self.adapter) if self.adapter else None
+
     def generate(self, tasks, services):
         if Path("broken").exists() and self.adapter:
             raise RuntimeError("no adapter can be loaded")

@@ -15,6 +15,7 @@ from ragstone.core.tables import Tabular, TextTable
 from ragstone.errors import StoreError
 from ragstone.results.charts.means import rows_chart
 from ragstone.results.charts.parts import Spec, mean_fields, means_domain
+from ragstone.results.trained_parts import trained_sentences
 from ragstone.results.wording import ABSENT, number, signed_interval
 from ragstone.statistics.failures import difference_between, summarise_scores
 from ragstone.statistics.paired import Correction, Difference, adjust
@@ -110,6 +111,8 @@ class TrainingGains(Tabular):
     correction: Correction
     not_finished: tuple[str, ...] = ()
     """Experiments whose run has not ended."""
+    seen: tuple[str, ...] = ()
+    """Sentences on queries that a training has seen."""
 
     def __repr__(self) -> str:
         """Return one line: the models and the number of gains."""
@@ -144,11 +147,11 @@ class TrainingGains(Tabular):
         return [*lines, *(f"Changed: {line}" for line in self.lines("changed"))]
 
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield what became worse, and the table of all gains."""
+        """Yield what became worse, queries that were learned, and the table of all gains."""
         if self.not_finished:
             names = ", ".join(self.not_finished)
             yield f"NOT FINISHED: {names}; run the same command again to resume"
-        yield "\n".join(self.lead)
+        yield "\n".join([*self.lead, *self.seen])
         yield self.table
 
     @property
@@ -187,6 +190,7 @@ class TrainingGains(Tabular):
             "worse": self.lines("worse"),
             "changed": self.lines("changed"),
             "gains": [one.to_dict() for one in self.gains],
+            "seen": list(self.seen),
             "not_finished": list(self.not_finished),
         }
 
@@ -241,6 +245,12 @@ def training_gains(
         models,
         correction,
         tuple(one.name for every in found.values() for one in every if not one.finished),
+        tuple(
+            f"{model}, {one.record.data.name}: {sentence}"
+            for model, every in found.items()
+            for one in every
+            for sentence in trained_sentences(one.record.trained)
+        ),
     )
 
 
