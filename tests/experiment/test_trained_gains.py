@@ -45,6 +45,17 @@ def test_both_systems_differ_in_the_adapter_alone() -> None:
     assert systems["after"] == {**parts, "generator": after, "trained_on": ["sample"]}
 
 
+def test_a_model_of_with_takes_the_place_of_the_base() -> None:
+    """A GGUF copy of the base is named by it; a whole model replaces it."""
+    request = GainsRequest(generator="local(model=copy.gguf)")
+
+    systems = document(request)["systems"]
+
+    assert systems["before"]["generator"] == {"name": "local", "model": "copy.gguf"}
+    assert systems["after"]["generator"] == {**systems["before"]["generator"], "adapter": "out"}
+    assert document(request, is_whole=True)["systems"]["after"]["generator"]["model"] == "out"
+
+
 def test_the_name_has_the_digest() -> None:
     """A training that is repeated in the same folder is another experiment."""
     assert document(folder=Path("runs/my model"))["name"] == "gains-my-model-01234567"

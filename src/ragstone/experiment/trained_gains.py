@@ -119,16 +119,11 @@ def gains_document(model: TrainedGenerator, request: GainsRequest) -> dict[str, 
             path=model.folder,
         )
     spec = parse_spec(request.generator, where="--with")
-    base = {
-        "name": _own_file(spec.name, model.folder),
-        **model.generator,
-        **spec.parameters,
-        "model": model.base,
-    }
+    own = {"name": _own_file(spec.name, model.folder), "model": model.base}
+    base = {**own, **model.generator, **spec.parameters}
     folder = str(model.folder)
     trained = {**base, **({"model": folder} if model.is_whole else {"adapter": folder})}
     learned = {"trained_on": [_one(model.learned).name]}
-    own = [one for one in model.settings if one not in SETTINGS]
     return {
         "name": model.experiment,
         "data": data,
@@ -138,9 +133,14 @@ def gains_document(model: TrainedGenerator, request: GainsRequest) -> dict[str, 
             BEFORE: {**model.system, "generator": base},
             AFTER: {**model.system, "generator": trained, **learned},
         },
-        "settings": list(request.settings or [*own, *SETTINGS]),
+        "settings": list(request.settings or _usual_settings(model)),
         "metrics": list(request.metrics or METRICS),
     }
+
+
+def _usual_settings(model: TrainedGenerator) -> list[Any]:
+    """Return the settings of the training, then those that are always measured."""
+    return [*(one for one in model.settings if one not in SETTINGS), *SETTINGS]
 
 
 def _keep_applicable(document: dict[str, Any], made: Campaign, request: GainsRequest) -> None:
