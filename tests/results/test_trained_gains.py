@@ -92,7 +92,7 @@ def test_refusal_is_good_without_an_answer_and_bad_with_one(make: Any) -> None:
 
 
 def test_labels_of_answerability_replace_the_direction_of_refusal(make: Any) -> None:
-    """With misleading passages alone, an answer to an answerable query is no gain."""
+    """With misleading passages alone, an answer to an answerable query is not a gain."""
     gains = outcomes(found(make(REFUSES, KNOWS, labels=True)))
 
     assert gains["gold", "refusal"] == "changed"
