@@ -45,19 +45,20 @@ def _training(recipe: GeneratorRecipe, folder: Path) -> Training[Example]:
     from ragstone.training.record import data_facts
     from ragstone.training.splits import split
 
-    experiment = _experiment(recipe, folder)
+    experiment = _experiment(recipe, recipe.data, folder)
     splits = split(experiment.dataset, recipe.validation, recipe.test, recipe.seed)
     settings = [setting.setting for setting in experiment.settings]
     parts = {}
     for name in ("train", "validation"):
-        drawn = drawn_settings(getattr(splits, name), settings, recipe.seed)
-        parts[name] = _tasks(experiment, drawn)
+        own = splits.data[name] is experiment.dataset
+        of = experiment if own else _experiment(recipe, recipe.validation, folder)
+        parts[name] = _tasks(of, drawn_settings(getattr(splits, name), settings, recipe.seed))
     facts = {**data_facts(experiment.dataset), **splits.facts()}
     return generator_training(recipe, parts, facts, files=splits.files())
 
 
-def _experiment(recipe: GeneratorRecipe, folder: Path) -> Experiment:
-    """Return the experiment whose contexts are learned; its answers are not made."""
+def _experiment(recipe: GeneratorRecipe, data: Any, folder: Path) -> Experiment:
+    """Return the experiment on a data set whose contexts are learned; its answers are not made."""
     from ragstone.experiment.config import parse_experiment
     from ragstone.experiment.experiment import Experiment
 
@@ -65,7 +66,7 @@ def _experiment(recipe: GeneratorRecipe, folder: Path) -> Experiment:
     system = {"retriever": recipe.retriever, "reranker": recipe.reranker, "generator": "gold"}
     document = {
         "name": "training",
-        "data": recipe.data,
+        "data": data,
         "systems": [{name: part for name, part in system.items() if part is not None}],
         "settings": settings,
         "metrics": ["Match"],
