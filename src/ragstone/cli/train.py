@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ragstone.cli.train_gains import gains_command
 from ragstone.cli.train_generator import generator_command
 from ragstone.cli.train_judge import judge_command
 from ragstone.cli.train_merge import merge_command
@@ -26,3 +27,4 @@ command.add_command(merge_command)
 command.add_command(reranker_command)
 command.add_command(embedder_command)
 command.add_command(judge_command)
+command.add_command(gains_command)

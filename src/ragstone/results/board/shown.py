@@ -177,7 +177,11 @@ def turns_text(table: BoardTable) -> str:
 
 def to_csv(table: BoardTable) -> str:
     """Return one line per cell, numbers unrounded."""
-    rows = table_of_cells(table)
+    return csv_text(table_of_cells(table))
+
+
+def csv_text(rows: Table) -> str:
+    """Return an Arrow table as CSV, numbers unrounded."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows.column_names)
