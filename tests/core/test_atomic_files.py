@@ -223,3 +223,15 @@ def test_a_folder_that_another_process_removes_is_skipped(
 
     monkeypatch.setattr(Path, "glob", vanished)
     remove_abandoned(tmp_path, 0.0)
+
+
+def test_folders_among_the_files_replace_older_ones(tmp_path: Path) -> None:
+    """A kill between two renames leaves some of them, and the next run writes all again."""
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "old.json").write_text("old")
+
+    with atomic_files(tmp_path) as new:
+        (new / "part").mkdir()
+        (new / "part" / "new.json").write_text("new")
+
+    assert [path.name for path in (tmp_path / "part").iterdir()] == ["new.json"]

@@ -29,6 +29,8 @@ _ONE_LINE: Final = {
 """Step -> maximum number of tokens of a reply of one line."""
 _LISTS: Final = frozenset({"facts", "summaries", "conclusions"})
 _QUESTIONS: Final = frozenset({"question", "near_miss", "underspecified", *TURNS} - {"user_turn"})
+_WHOLE: Final = frozenset({"writer"})
+"""Steps whose reply ends with the answer, which nothing else marks as complete."""
 _ASKING: Final = _QUESTIONS | {
     "single",
     "reasoning",
@@ -213,6 +215,23 @@ class QueryWriter:
             + self._ending(name, draft)
             for draft, label in zip(live, kinds, strict=True)
         ]
+        self._ask(name, live, keys, prompts, read)
+
+    def send(
+        self, name: str, drafts: Sequence[Draft], prompt: Callable[[Draft], str], read: Read
+    ) -> None:
+        """Send a trained model its own prompt about each draft that is not rejected."""
+        live = [draft for draft in drafts if not draft.reason]
+        self._ask(name, live, [name] * len(live), list(map(prompt, live)), read)
+
+    def _ask(
+        self,
+        name: str,
+        live: Sequence[Draft],
+        keys: Sequence[str],
+        prompts: Sequence[str],
+        read: Read,
+    ) -> None:
         limit = min(self.max_tokens, _ONE_LINE.get(name, self.max_tokens))
         backend = self.model.with_sampling(max_tokens=limit, stop=())
         requests = [
@@ -246,11 +265,14 @@ class QueryWriter:
         text = outcome.text
         if outcome.finish_reason in _CUT:
             draft.notes.append(f"{name}: the reply was cut")
+            if name in _WHOLE:
+                draft.reason = f"{name}: the reply was cut"
+                return
             if name in _LISTS:
                 # The last line is incomplete.
                 text = text.rpartition("\n")[0] or text
         example = self.prompts.examples.get(key, {}).values()
-        own_words = "\n".join([str(getattr(self.prompts, name)), *example])
+        own_words = "\n".join([str(getattr(self.prompts, name, "")), *example])
         try:
             read(draft, text, own_words)
             written = "\n".join(getattr(draft, name) for name in _WRITTEN)

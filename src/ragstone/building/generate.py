@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,8 @@ from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.funnel import NOT_REACHED
 from ragstone.building.passages import Usable, usable
 from ragstone.building.repeats import reject_repeats
-from ragstone.building.strategies import STRATEGIES, Unit
+from ragstone.building.strategies import Strategy, Unit
+from ragstone.building.strategy_specs import find_strategy
 from ragstone.building.topics import in_turn
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
 from ragstone.core import limits
@@ -49,7 +51,7 @@ class GenerationPlan:
     """The size and the composition of a test set, and how it is made.
 
     Args:
-        strategy: a key of `ragstone.building.strategies.STRATEGIES`.
+        strategy: its name, or its name with parameters, such as `writer(model=FOLDER)`.
         count: number of queries to keep.
         mix: label -> share of the queries; if empty, the strategy's labels in equal shares.
         seed: seed of the order in which passages are used.
@@ -73,11 +75,7 @@ class GenerationPlan:
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if no strategy can meet the plan."""
-        if self.strategy not in STRATEGIES:
-            raise ConfigError(
-                f"unknown strategy {self.strategy!r}{did_you_mean(self.strategy, STRATEGIES)}"
-            )
-        legal = STRATEGIES[self.strategy].labels
+        legal = self.way.labels
         for label in self.mix:
             if label not in legal:
                 raise ConfigError(
@@ -92,6 +90,11 @@ class GenerationPlan:
             raise ConfigError(f"the shares of a mix must be 0 or more, not all 0: {dict(self.mix)}")
         check_thresholds(self.thresholds)
 
+    @cached_property
+    def way(self) -> Strategy:
+        """The strategy with its parameters."""
+        return find_strategy(self.strategy)
+
     @property
     def wanted(self) -> dict[str, int]:
         """Label -> number of queries; the largest remainders are rounded up.
@@ -100,7 +103,7 @@ class GenerationPlan:
         >>> GenerationPlan(count=10, mix=mix).wanted
         {'fact_single': 5, 'summary': 3, 'reasoning': 2}
         """
-        mix = self.mix or dict.fromkeys(STRATEGIES[self.strategy].labels, 1.0)
+        mix = self.mix or dict.fromkeys(self.way.labels, 1.0)
         return apportioned(self.count, mix)
 
 
@@ -242,11 +245,12 @@ def generate(
     Args:
         corpus: the passages; the result lists unusable ones with the reason.
         plan: number of queries per label, and the strategy.
-        writer: the model that writes.
+        writer: the model that writes, unless the strategy has its own.
         checks: the checks of written queries.
         topics: passage id -> topic; passages of all topics are used in turn.
         batch_size: queries that are finished together; None for all of a round.
     """
+    writer = plan.way.with_model(writer)
     passages = usable(corpus, in_language=writer.prompts.language)
     made = Generated(plan, writer.model.endpoint.model, [], passages)
     queues = _queues(made, topics)
@@ -274,7 +278,7 @@ def _make(made: Generated, batch: Sequence[Draft], writer: QueryWriter, checks: 
     for place, draft in enumerate(batch, start=len(made.drafts)):
         draft.turns = plan.turns
         draft.style = plan.styles[place % len(plan.styles)] if plan.styles else ""
-    STRATEGIES[plan.strategy].write(batch, writer)
+    plan.way.write(batch, writer)
     reject_repeats([*made.drafts, *batch])
     _label(_live(batch), checks.labeller, writer.services)
     _rate(_live(batch), checks.critics, plan, writer.services)
@@ -299,7 +303,7 @@ def _live(drafts: Sequence[Draft]) -> list[Draft]:
 
 def _queues(made: Generated, topics: Mapping[str, int] | None) -> dict[str, Iterator[Unit]]:
     """Return label -> the units of its queries; labels with one kind of units share them."""
-    plan, whole = made.plan, STRATEGIES[made.plan.strategy]
+    plan, whole = made.plan, made.plan.way
     shared: dict[Callable[..., list[Unit]], Iterator[Unit]] = {}
     found = {}
     for label in plan.wanted:
@@ -338,7 +342,7 @@ def _drafts(
     made: Generated, counts: Mapping[str, int], queues: Mapping[str, Iterator[Unit]]
 ) -> list[Draft]:
     return [
-        Draft(made.plan.strategy, label, unit)
+        Draft(made.plan.strategy.partition("(")[0], label, unit)
         for label, count in counts.items()
         for unit in islice(queues[label], count)
     ]

@@ -20,6 +20,11 @@ GROUNDED: Final = 0.5
 def take_pair(draft: Draft, reply: str, prompt: str) -> None:
     """Read question and answer into a draft; raise `Rejected` if one of them is unusable."""
     draft.question, draft.answer = read_pair(reply, prompt)
+    check_pair(draft)
+
+
+def check_pair(draft: Draft) -> None:
+    """Raise `Rejected` if the question has the answer, or the answer is not of the passages."""
     check_not_given(draft.question, draft.answer)
     if draft.asked_label != "reasoning":
         check_grounded(draft.answer, [p.full_text for p in draft.passages], GROUNDED)

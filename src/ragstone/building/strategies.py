@@ -30,6 +30,7 @@ from ragstone.building.reply_parsing import (
     read_question,
     read_statements,
 )
+from ragstone.components.llm import LlmBackend
 from ragstone.text.normalise import pieces
 from ragstone.types import Passage
 
@@ -55,6 +56,16 @@ class Strategy:
     """Most calls that write one query; a conversation has one per turn."""
     parts: Mapping[str, Strategy] = field(default_factory=dict)
     """Label -> the strategy that writes its queries, if it is another one."""
+    model: LlmBackend | None = None
+    """The model that writes, if it is a part of the strategy."""
+
+    def with_model(self, writer: QueryWriter) -> QueryWriter:
+        """Return the writer, with the strategy's own model if it has one."""
+        if self.model is None:
+            return writer
+        # It has learnt from passages alone: neither examples nor a language belong to it.
+        prompts = replace(writer.prompts, examples={}, language="any")
+        return replace(writer, model=self.model, prompts=prompts)
 
     def part(self, label: str) -> Strategy:
         """Return the strategy that writes the queries of a label."""

@@ -23,7 +23,6 @@ from ragstone.building.funnel import NOT_REACHED, Candidate, Funnel
 from ragstone.building.generate import SURPLUS, Checks, Generated, GenerationPlan, generate
 from ragstone.building.passages import Usable, usable
 from ragstone.building.screening import Screen
-from ragstone.building.strategies import STRATEGIES
 from ragstone.building.topics import coverage, topics_of
 from ragstone.building.write import ITEMS, SUMMARY, generated_dataset
 from ragstone.core import limits
@@ -241,7 +240,7 @@ class TestsetBuilder:
 
     def planned(self) -> dict[str, Any]:
         """Return the plan of a build, without any call: passages, types, calls, power."""
-        wanted, whole = self.plan.wanted, STRATEGIES[self.plan.strategy]
+        wanted, whole = self.plan.wanted, self.plan.way
         writing = sum(
             n * (self.plan.turns if label == "multi_turn" else whole.part(label).steps)
             for label, n in wanted.items()

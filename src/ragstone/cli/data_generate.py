@@ -15,7 +15,7 @@ from ragstone.core.tables import TextTable
 
 if TYPE_CHECKING:
     from ragstone.building.compare_generated import GeneratedSet
-    from ragstone.building.generate import Generated
+    from ragstone.building.generate import Checks, Generated
     from ragstone.data.corpus import Corpus
 
 
@@ -94,6 +94,7 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
       comparison   questions that compare things of two such passages
       false-premise, underspecified, multi-turn   as their names
       mixed        all kinds, as `ragstone build testset`
+      writer(model=FOLDER)   a model of `ragstone train writer`, one call per query
 
     \b
     Examples:
@@ -120,10 +121,8 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     from dataclasses import fields, replace
 
     from ragstone.building.draft import QueryWriter
-    from ragstone.building.generate import Checks, GenerationPlan, generate
-    from ragstone.building.labels import Labeller
+    from ragstone.building.generate import GenerationPlan, generate
     from ragstone.building.prompts import load_prompts
-    from ragstone.components.judges.critiques import Critiques
     from ragstone.components.llm import resolve_llm
     from ragstone.data.load import load_dataset
 
@@ -133,19 +132,33 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     prompts = load_prompts(options["prompts"])
     if not options["examples"]:
         prompts = replace(prompts, examples={})
-    judging: dict[str, Any] = {
-        "model": options["judge"] or options["model"],
-        "least_parse_rate": 0.0,
-        "explain": False,
-        "max_tokens": limits.RATING_TOKENS,
-    }
-    labeller = Labeller(**judging) if options["labels"] else None
-    critics = Critiques(**judging) if options["critiques"] or plan.thresholds else None
+    checks = checks_by(
+        options["judge"] or options["model"],
+        labels=options["labels"],
+        critiques=bool(options["critiques"] or plan.thresholds),
+    )
     model = resolve_llm(options["model"], where="--model")
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
     with open_services(target) as services:
         writer = QueryWriter(model, services, prompts, options["max_tokens"])
-        return generate(corpus, plan, writer, Checks(labeller, critics)), corpus
+        return generate(corpus, plan, writer, checks), corpus
+
+
+def checks_by(model: str, *, labels: bool, critiques: bool) -> Checks:
+    """Return the checks of written queries by a model: its labels, its ratings."""
+    from ragstone.building.generate import Checks
+    from ragstone.building.labels import Labeller
+    from ragstone.components.judges.critiques import Critiques
+
+    judging: dict[str, Any] = {
+        "model": model,
+        "least_parse_rate": 0.0,
+        "explain": False,
+        "max_tokens": limits.RATING_TOKENS,
+    }
+    return Checks(
+        Labeller(**judging) if labels else None, Critiques(**judging) if critiques else None
+    )
 
 
 def _sampled(corpus: Corpus, size: int | None, seed: int) -> Corpus:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragstone.building.label_examples import FewShots
     from ragstone.building.label_pairs import LabelPair
     from ragstone.building.labels import Labeller
+    from ragstone.building.trained_labels import TrainedLabeller
     from ragstone.components.judges.verdict import Item
     from ragstone.statistics.answer_baselines import AnswerBaselines
     from ragstone.statistics.dataset_suitability import Worth
@@ -106,11 +107,13 @@ def label_command(
 
     The model reads a taxonomy, and each query with its gold passages, or with other contexts:
     --pairs and --run label any pair of a query and a context. A query gets one label, or a list if
-    the taxonomy allows several. If interrupted, run the same command again to resume.
+    the taxonomy allows several. If interrupted, run the same command again to resume. If --model
+    is the output folder of `ragstone train judge`, that classifier gives its own labels.
 
     \b
     Examples:
       ragstone data label sample -o labels.jsonl --limit 30
+      ragstone data label my-set -o labels.jsonl --model my-classifier
       ragstone data label my-set -o types.jsonl --taxonomy mtrag-question-types
       ragstone data label my-set -o both.jsonl --taxonomy know-your-rag --taxonomy my-kinds.yaml
       ragstone data label my-set -o labels.jsonl --model "chat(model=my-model)"
@@ -128,7 +131,10 @@ def label_command(
     tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
     settings = {"model": model, "explain": explain, "max_tokens": tokens}
     few = None if examples is None else FewShots(examples, gold, shots, seed)
-    labellers = [_labeller(name, settings, few) for name in taxonomies]
+    trained = _trained(model, few)
+    labellers: Sequence[Labeller | TrainedLabeller] = trained or [
+        _labeller(name, settings, few) for name in taxonomies
+    ]
     facts = _label_plan(labellers, items)
     if plan:
         cli.print_result(lambda: facts, lambda: _plan_text(facts))
@@ -189,7 +195,25 @@ def _labeller(taxonomy: str, settings: dict[str, Any], few: FewShots | None) -> 
     return replace(plain, examples=few.of(plain.labels, plain.taxonomy_name)) if few else plain
 
 
-def _label_plan(labellers: Sequence[Labeller], items: Sequence[Item]) -> dict[str, Any]:
+def _trained(model: str, few: FewShots | None) -> list[TrainedLabeller]:
+    """Return the labeller of a trained classifier; [] if `model` is not one."""
+    from ragstone.building.trained_labels import TrainedLabeller
+    from ragstone.models.text_classifier import is_classifier
+
+    if not is_classifier(model):
+        return []
+    source = click.get_current_context().get_parameter_source("taxonomies")
+    if few or source is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError(
+            f"--model {model} is a trained classifier with labels of its own: leave out "
+            "--taxonomy and --examples"
+        )
+    return [TrainedLabeller(model)]
+
+
+def _label_plan(
+    labellers: Sequence[Labeller | TrainedLabeller], items: Sequence[Item]
+) -> dict[str, Any]:
     """Return the calls, and the tokens that the examples add to each."""
     return {
         "items": len(items),

@@ -47,6 +47,10 @@ def command(
       ragstone export demo --to scores -o demo.csv
       ragstone export demo --to ragas -o rows.jsonl
     """
+    from ragstone.results.trained_parts import trained_sentences
+
     results = load_results(experiment, overrides, reveal=reveal)
     warn_of_attempt(results)
+    for line in trained_sentences(results.record.trained):
+        click.echo(f"note: {line}", err=True)
     print_files(results.export(output, form), {})

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ragstone.cli.train_gains import gains_command
 from ragstone.cli.train_generator import generator_command
+from ragstone.cli.train_judge import judge_command
 from ragstone.cli.train_merge import merge_command
+from ragstone.cli.train_retrieval import embedder_command, reranker_command
+from ragstone.cli.train_writer import writer_command
 
 
 @click.group("train")
@@ -18,4 +22,9 @@ def command() -> None:
 
 
 command.add_command(generator_command)
+command.add_command(writer_command)
 command.add_command(merge_command)
+command.add_command(reranker_command)
+command.add_command(embedder_command)
+command.add_command(judge_command)
+command.add_command(gains_command)

@@ -17,22 +17,31 @@ if TYPE_CHECKING:
     from ragstone.training.training import Training
     from ragstone.types import Task
 
+plan_option = click.option(
+    "--plan", is_flag=True, help="Print memory, time, disk and steps; train nothing."
+)
+
 
 @click.command("generator")
 @click.argument("file", type=cli.FILE)
+@plan_option
 @cli.json_option
-def generator_command(file: Path) -> None:
+def generator_command(*, file: Path, plan: bool) -> None:
     """Train the generator of FILE: it learns the gold answer after the prompt with its contexts.
 
     \b
     Examples:
       ragstone train generator t.yaml
+      ragstone train generator t.yaml --plan        memory, time and disk; nothing is trained
       ragstone train generator t.yaml --json
     """
     from ragstone.training.recipe import GeneratorRecipe, read_recipe
 
     recipe = read_recipe(file, GeneratorRecipe)
     training = _training(recipe, file.parent)
+    if plan:
+        print_plan(training)
+        return
     record = training.run()
     cli.print_result(
         lambda: record_document(record, recipe.output),
@@ -45,19 +54,20 @@ def _training(recipe: GeneratorRecipe, folder: Path) -> Training[Example]:
     from ragstone.training.record import data_facts
     from ragstone.training.splits import split
 
-    experiment = _experiment(recipe, folder)
+    experiment = _experiment(recipe, recipe.data, folder)
     splits = split(experiment.dataset, recipe.validation, recipe.test, recipe.seed)
     settings = [setting.setting for setting in experiment.settings]
     parts = {}
     for name in ("train", "validation"):
-        drawn = drawn_settings(getattr(splits, name), settings, recipe.seed)
-        parts[name] = _tasks(experiment, drawn)
+        own = splits.data[name] is experiment.dataset
+        of = experiment if own else _experiment(recipe, recipe.validation, folder)
+        parts[name] = _tasks(of, drawn_settings(getattr(splits, name), settings, recipe.seed))
     facts = {**data_facts(experiment.dataset), **splits.facts()}
     return generator_training(recipe, parts, facts, files=splits.files())
 
 
-def _experiment(recipe: GeneratorRecipe, folder: Path) -> Experiment:
-    """Return the experiment whose contexts are learned; its answers are not made."""
+def _experiment(recipe: GeneratorRecipe, data: Any, folder: Path) -> Experiment:
+    """Return the experiment on a data set whose contexts are learned; its answers are not made."""
     from ragstone.experiment.config import parse_experiment
     from ragstone.experiment.experiment import Experiment
 
@@ -65,7 +75,7 @@ def _experiment(recipe: GeneratorRecipe, folder: Path) -> Experiment:
     system = {"retriever": recipe.retriever, "reranker": recipe.reranker, "generator": "gold"}
     document = {
         "name": "training",
-        "data": recipe.data,
+        "data": data,
         "systems": [{name: part for name, part in system.items() if part is not None}],
         "settings": settings,
         "metrics": ["Match"],
@@ -82,6 +92,12 @@ def _tasks(experiment: Experiment, drawn: dict[str, str]) -> list[Task]:
     tasks = tasks_by_setting(experiment, drawn)
     pairs = ((query_id, tasks[setting]) for query_id, setting in drawn.items())
     return [under[query_id] for query_id, under in pairs if query_id in under]
+
+
+def print_plan(training: Training[Any]) -> None:
+    """Print what a training takes, with the time of one step that is run and dropped."""
+    found = training.plan(timed=True)
+    cli.print_result(found.document, lambda: found)
 
 
 def record_document(record: TrainingRecord, output: str) -> dict[str, Any]:

@@ -52,12 +52,16 @@ def atomic_folder(
 def atomic_files(folder: Path) -> Iterator[Path]:
     """Yield an empty folder whose files are moved into `folder` if the block succeeds.
 
-    Existing files of the same names are replaced. Raises `OSError` as `atomic_folder` does.
+    Existing files and folders of the same names are replaced. Raises `OSError` as `atomic_folder`
+    does.
     """
     with _temporary_folder(folder) as temporary:
         yield temporary
         _sync_all(temporary)
         for path in sorted(temporary.iterdir()):
+            if path.is_dir():
+                # A rename replaces no folder with files.
+                shutil.rmtree(folder / path.name, ignore_errors=True)
             path.replace(folder / path.name)
         _sync(folder)
 

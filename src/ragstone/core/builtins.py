@@ -72,6 +72,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "system": "system:OwnContext",
         "gold": "gold:Gold",
         "gold+noise": "gold_noise:GoldNoise",
+        "noise": "noise:Noise",
         "retrieved": "retrieved:Retrieved",
         "gold+retrieved": "gold_retrieved:GoldRetrieved",
         "gold+injected": "gold_injected:GoldInjected",
@@ -178,6 +179,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "choices": "choices:Choices",
         "umbrela": "umbrela:Umbrela",
         "conditioned": "conditioned:Conditioned",
+        "trained": "trained:Trained",
     },
 }
 

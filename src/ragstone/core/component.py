@@ -127,6 +127,11 @@ class Component:
         return FIELDS & self.uses if is_ours(type(self)) else FIELDS
 
     @property
+    def training_folder(self) -> Path | None:
+        """The output folder of the training that made its weights; None if none is known."""
+        return None
+
+    @property
     def templates(self) -> Mapping[str, str]:
         """Name -> text of the component's prompt templates: its fields `system` and `user`."""
         names = [f.name for f in dataclasses.fields(cast("Any", self))]

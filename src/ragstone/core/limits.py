@@ -382,3 +382,9 @@ MODEL_HEADER_BYTES: Final = 100_000_000
 """Maximum size of a part of a model file's header, which is read for the model's size."""
 PROBED_CITATIONS: Final = 10
 """Passages that the probe of citations cites in every sentence."""
+MAX_CHOSEN_BATCH: Final = 16
+"""Examples per step that a training chooses by itself: larger batches need a larger rate."""
+MIN_CHOSEN_STEPS: Final = 50
+"""Steps that a chosen batch leaves to a training in epochs: a small data set is still learned."""
+MAX_TIMED_EXAMPLES: Final = 4
+"""Examples of the step that a plan of a training times: enough for seconds per example."""

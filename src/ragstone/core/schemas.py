@@ -81,6 +81,11 @@ PAIRS: Final = _schema(
     "metric a b difference:float low:float high:float p:float adjusted_p:float n:int verdict"
 )
 """The difference is that of b minus a."""
+GAINS: Final = _schema(
+    "model data setting metric before:float after:float gain:float low:float high:float n:int "
+    "p:float adjusted_p:float outcome failed_before:int failed_after:int"
+)
+"""The gain is the mean after a training minus that before it."""
 
 
 def to_table(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Table:

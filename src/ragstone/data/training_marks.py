@@ -74,7 +74,7 @@ def read_marks(path: Path) -> frozenset[str]:
     """Return the marks of a file.
 
     Raises:
-        ConfigError: the file cannot be read, or is no file of marks.
+        ConfigError: the file cannot be read, or is not a file of marks.
     """
     try:
         head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
@@ -82,7 +82,7 @@ def read_marks(path: Path) -> frozenset[str]:
         raise ConfigError(f"cannot read the training marks {path}: {error}", path=path) from error
     if head != _HEAD:
         raise ConfigError(
-            f"{path} is no file of training marks: its first line must be {_HEAD!r}, found "
+            f"{path} is not a file of training marks: its first line must be {_HEAD!r}, found "
             f"{head[:80]!r}; train again, or remove the file",
             path=path,
         )

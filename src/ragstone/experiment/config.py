@@ -111,6 +111,8 @@ class Sample(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     """Answer a random sample of n queries, the same for every system; by default all."""
     seed: int = 0
+    queries: str | None = None
+    """A file with a query id per line, such as the test part of a training; by default all."""
     where: dict[str, Any] = Field(default_factory=dict)
     """Label -> value or list of values (null: no label): the queries that may be answered."""
     retrieval: Literal["sample", "matching", "all"] = "sample"

@@ -123,6 +123,8 @@ def _name(written: Any) -> str:
 
     >>> [_name(one) for one in ("sample", "sets/nq/", {"name": "squad", "path": "de.json"})]
     ['sample', 'nq', 'de']
+    >>> _name("mirage(sets/m)"), _name("mirage(path=sets/m)"), _name("published()")
+    ('m', 'm', 'published')
     """
     if isinstance(written, Mapping):
         path = written.get("path", written.get("queries"))
@@ -130,6 +132,8 @@ def _name(written: Any) -> str:
         return _name(str(named or "data"))
     if isinstance(written, str):
         if re.fullmatch(r"[\w-]+\(.*\)", written, re.DOTALL) and not Path(written).exists():
-            return _name(dict(parse_spec(written, where="data").parameters) | {"name": written})
+            spec = parse_spec(written, where="data")
+            given = {key or "path": value for key, value in spec.parameters.items()}
+            return _name({"name": spec.name, **given})
         return Path(written).name.split(".")[0] or "data"
     return str(getattr(written, "name", type(written).__name__))

@@ -33,23 +33,22 @@ from ragstone.experiment.checks import (
     check_written_depth,
 )
 from ragstone.experiment.config import ExperimentFile
-from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
-from ragstone.experiment.independence import independence_notes
+from ragstone.experiment.listed_queries import wanted_queries
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
+from ragstone.experiment.notes import run_notes
 from ragstone.experiment.plan import Plan, PlannedStep, Planner
 from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
-from ragstone.experiment.repeats import check_repeated, repeat_notes, with_repeats
+from ragstone.experiment.repeats import check_repeated, with_repeats
 from ragstone.experiment.rule_checks import check_analysis, check_rules
 from ragstone.experiment.running import Run, run_together
 from ragstone.experiment.schedule import needed
 from ragstone.experiment.secret_queries import secret_counts
 from ragstone.experiment.shared_queries import (
     collection_table,
-    matching,
     own_queries,
     select_queries,
 )
@@ -178,7 +177,7 @@ class Experiment:
     @cached_property
     def shared(self) -> SharedInputs:
         """The tables and components that all systems share."""
-        dataset = matching(self.dataset, self.file.sample)
+        dataset, listed = wanted_queries(self.dataset, self.file.sample, self._beside)
         selected = select_queries(dataset, self.settings)
         answered = selected.dataset
         if self.file.sample.limit is not None:
@@ -199,6 +198,7 @@ class Experiment:
             judges=self.judges,
             left_out=selected.left_out,
             own=own_queries(answered, self.settings),
+            listed=listed,
         )
 
     def steps(self, systems: Sequence[System] | None = None) -> StepList:
@@ -379,9 +379,7 @@ class Experiment:
             return runs, of_runs(self.systems, runs)
 
     def _notes(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
-        repeated = repeat_notes(self.systems, self.judges, self.metrics[2].metrics)
-        shared = independence_notes(steps, self.systems, self.dataset.queries)
-        return (*data_notes(steps, self.systems, self.dataset), *repeated, *shared)
+        return run_notes(steps, self.systems, self.shared, self.dataset, self.metrics[2].metrics)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
         """Check the needs of the steps to do; a finished experiment may be in a read-only store."""

@@ -30,8 +30,10 @@ from ragstone.experiment.score_sources import (
     source_notes,
     split_name,
 )
+from ragstone.experiment.training_leaks import trained_parts
 from ragstone.protocols import Services
 from ragstone.results.record import Record
+from ragstone.results.trained_parts import parts_of_system
 from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.failures import Scale
 from ragstone.types import Score
@@ -74,7 +76,10 @@ def gate_places(
         found = gate(replace(asked, calls=calls), baseline=earlier.scores, **options)
     asked.finish()
     made = agreement_sentence(asked.experiment.dataset.source.machine_qrels)
-    asked_new = ScoreSource("new", earlier.scores, qrels=made)
+    one = asked.experiment
+    parts = trained_parts(one.systems, one.shared, one.dataset)
+    trained = parts_of_system(parts, asked.system)
+    asked_new = ScoreSource("new", earlier.scores, qrels=made, trained=trained)
     found = _noted(found, [asked_new, earlier])
     return replace(found, notes=(*found.notes, asked.where(place.path)))
 

@@ -23,19 +23,19 @@ from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
+from ragstone.experiment.training_leaks import trained_parts
+from ragstone.results.data_facts import DataFacts, Tables
 from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
     ATTEMPTS,
     Attempt,
     CallsEntry,
-    DataFacts,
     MetricEntry,
     RankingEntry,
     Record,
     RepeatEntry,
     StepEntry,
     SystemEntry,
-    Tables,
     TrialEntry,
     part_id,
 )
@@ -84,6 +84,7 @@ class Recorder:
                 answered=shared.answered.table.num_rows,
                 corpus_digest=self._dataset.corpus.digest,
                 left_out=dict(shared.left_out),
+                listed=shared.listed,
                 factors={**published_factors(self._dataset.source), **member.factors},
             ),
             tables=Tables(
@@ -103,6 +104,7 @@ class Recorder:
             templates=dict(_templates(steps)),
             campaign=member.campaign,
             counterfactual=member.counterfactual,
+            trained=trained_parts(systems, shared, dataset),
             independence=independence(shared.judges, systems, dataset.queries),
             prompts={
                 system.name: dict(system.generator.named_prompt)

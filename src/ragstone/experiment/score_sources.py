@@ -27,6 +27,7 @@ from ragstone.core.regular_files import is_there, open_regular
 from ragstone.errors import ConfigError, DatasetError, StoreError
 from ragstone.examples import find_example
 from ragstone.experiment.members import split_member
+from ragstone.results.trained_parts import TrainedPart, parts_of_system, trained_sentences
 
 if TYPE_CHECKING:
     from ragstone.evaluation.scored_systems import Scores
@@ -96,6 +97,8 @@ class ScoreSource:
     """System and setting of the results."""
     qrels: str = ""
     """Which model made the qrels, as a sentence; "" if people made them, or if it is unknown."""
+    trained: tuple[TrainedPart, ...] = ()
+    """The trained parts of the system and of its judges."""
 
     @property
     def origin(self) -> tuple[str, ...] | None:
@@ -134,10 +137,11 @@ def read_sources(
 
 
 def source_notes(sources: Sequence[ScoreSource]) -> list[str]:
-    """Return a line per source with secret queries, and per file of machine-made qrels."""
+    """Return a line per source with secret or trained queries, and per machine-made qrels."""
     held = ((one.name, one.results.secret_sentence) for one in sources if one.results)
     secret = [f"{name}: {sentence}" for name, sentence in held if sentence]
-    return [*secret, *dict.fromkeys(one.qrels for one in sources if one.qrels)]
+    seen = dict.fromkeys(line for one in sources for line in trained_sentences(one.trained))
+    return [*secret, *seen, *dict.fromkeys(one.qrels for one in sources if one.qrels)]
 
 
 def source_changes(sources: Sequence[ScoreSource]) -> list[str]:
@@ -219,7 +223,8 @@ def read_place(place: ScorePlace, store: Path = STORE, *, reveal: bool = False) 
     results = results.revealed() if reveal and results.secret else results
     found = results.evaluation(system, setting)
     name = f"{place.stem}{place.part}" if place.part.startswith("@") else place.part or place.stem
-    return ScoreSource(name, found, results, (system, setting), results.qrels_sentence)
+    trained = parts_of_system(results.record.trained, system)
+    return ScoreSource(name, found, results, (system, setting), results.qrels_sentence, trained)
 
 
 def results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
@@ -311,7 +316,8 @@ def _scores_in_passport(place: ScorePlace, passport: dict[str, Any]) -> ScoreSou
     system, setting = chosen(place.path, place.part, systems, settings)
     found = passport_evaluation(passport, system, setting or settings[0])
     made = agreement_sentence(passport["data"].get("machine_qrels", ""))
-    return ScoreSource(place.part or place.stem, found, qrels=made)
+    parts = parts_of_system((TrainedPart(**one) for one in passport.get("trained", ())), system)
+    return ScoreSource(place.part or place.stem, found, qrels=made, trained=parts)
 
 
 def _results_of_passport(path: Path, known: dict[str, Any], store: Path) -> Results:

@@ -1,4 +1,4 @@
-"""The secrets and machine-made qrels behind the scores that `ragstone compare` reads."""
+"""Secrets, trained parts and machine-made qrels behind the scores of `ragstone compare`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ragstone.results.secret_share import (
     share_sentence,
     share_tables,
 )
+from ragstone.results.trained_parts import trained_sentences
 
 if TYPE_CHECKING:
     from ragstone.core.tables import TextTable
@@ -31,21 +32,25 @@ class SecretShares:
                 yield one, one.results
 
     def to_dict(self) -> dict[str, Any]:
-        """Return `secret`: source -> its facts (docs/secret.md), and `machine_qrels`.
+        """Return `secret`: source -> its facts (docs/secret.md), `trained` and `machine_qrels`.
 
-        Without secrets or machine-made qrels, the key is absent.
+        A key without any source is absent.
         """
         found = {s.name: share_document(r, *s.chosen) for s, r in self._of_secret()}
         made = {one.name: one.qrels for one in self.sources if one.qrels}
-        named = {"secret": found, "machine_qrels": made}
+        seen = {one.name: [*trained_sentences(one.trained)] for one in self.sources}
+        trained = {name: lines for name, lines in seen.items() if lines}
+        named = {"secret": found, "trained": trained, "machine_qrels": made}
         return {key: value for key, value in named.items() if value}
 
     def lines(self) -> list[str]:
         """Return a line per source: the size of the secret share, or the results of both shares."""
-        return [*self._secret_lines(), *self._qrels_lines()]
+        return [*self._secret_lines(), *self._data_lines()]
 
-    def _qrels_lines(self) -> list[str]:
-        return [f"{one}." for one in dict.fromkeys(s.qrels for s in self.sources) if one]
+    def _data_lines(self) -> list[str]:
+        seen = (line for one in self.sources for line in trained_sentences(one.trained))
+        every = dict.fromkeys([*seen, *(one.qrels for one in self.sources)])
+        return [f"{one}." for one in every if one]
 
     def _secret_lines(self) -> list[str]:
         found = ((s.name, r, share_rows(r, *s.chosen)) for s, r in self._of_secret())
@@ -61,4 +66,4 @@ class SecretShares:
             tables = [*share_tables(results, rows)]
             yield from (replace(t, title=f"{source.name}: {t.title}") for t in tables)
             yield from () if tables else (line,)
-        yield from self._qrels_lines()
+        yield from self._data_lines()

@@ -100,6 +100,8 @@ class SharedInputs:
     """Why queries are not answered under any setting -> number of queries."""
     own: Mapping[str, OwnQueries] = field(default_factory=dict)
     """Setting -> its queries, if it does not apply to all answered ones."""
+    listed: str = ""
+    """Digest of the ids of `sample.queries`; "" without that key."""
     parts: Mapping[tuple[str, str], OwnQueries] = field(default_factory=dict)
     """(setting, system) -> the queries that an adaptive run asks it."""
 

@@ -19,7 +19,7 @@ from ragstone.types import ChatMessage
 
 Quantization: TypeAlias = Literal["int4", "int8"]
 """Number type to which weights are rounded when a model is loaded."""
-_FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
+FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
 """Errors of transformers and peft; ImportError: a package for the folder's own quantisation."""
 
 
@@ -54,7 +54,7 @@ def load_causal_lm(
             model = AutoModelForCausalLM.from_pretrained(folder, **given)
             # Quantised weights are on their device already.
             model = model if getattr(model, "is_quantized", False) else model.to(device)
-    except _FAILURES as error:
+    except FAILURES as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
@@ -73,6 +73,11 @@ def _place(path: Path) -> tuple[Path, dict[str, Any]]:
     return path.parent if path.is_file() else path, given | {"local_files_only": True}
 
 
+def plain_text(messages: Sequence[ChatMessage]) -> str:
+    """Return what a model without a chat template reads: the texts, with empty lines between."""
+    return "\n\n".join(text for _, text in messages)
+
+
 def count_chat_tokens(path: Path, name: str, messages: Sequence[ChatMessage]) -> int:
     """Return the number of tokens of a prompt after the chat template of a model.
 
@@ -81,6 +86,8 @@ def count_chat_tokens(path: Path, name: str, messages: Sequence[ChatMessage]) ->
         ModelFileError: the tokenizer cannot be loaded.
     """
     tokenizer = _tokenizer(path, name)
+    if not tokenizer.chat_template:
+        return len(tokenizer(plain_text(messages))["input_ids"])
     sent = [{"role": role, "content": text} for role, text in messages]
     text = tokenizer.apply_chat_template(sent, tokenize=False, add_generation_prompt=True)
     return len(tokenizer(text, add_special_tokens=False)["input_ids"])
@@ -95,7 +102,7 @@ def _tokenizer(path: Path, name: str) -> Any:
     try:
         with quiet():
             return AutoTokenizer.from_pretrained(folder, **given)
-    except _FAILURES as error:
+    except FAILURES as error:
         raise ModelFileError(f"the tokenizer of {name!r} cannot be loaded: {error}") from error
 
 
@@ -153,7 +160,7 @@ def add_adapter(model: Any, adapter: Adapter) -> Any:
             # Weights of the adapter that are missing would stay random: peft only warns.
             warnings.filterwarnings("error", message="Found missing adapter keys")
             return PeftModel.from_pretrained(model, str(adapter.folder))
-    except (*_FAILURES, UserWarning) as error:
+    except (*FAILURES, UserWarning) as error:
         raise ModelFileError(
             f"the adapter {adapter.folder} does not fit its base {adapter.base!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"

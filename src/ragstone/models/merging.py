@@ -15,6 +15,7 @@ from ragstone.models.causal_lm import add_adapter, load_causal_lm, quiet
 from ragstone.models.files import known_digest
 from ragstone.models.gguf_files import read_gguf, write_f16
 from ragstone.models.locate import find_model, weights_digest
+from ragstone.models.seq2seq import is_seq2seq, load_seq2seq
 
 MERGED: Final = "merged.json"
 """The file of a merged folder that names its base and its adapter."""
@@ -50,7 +51,9 @@ def merge_folder(
         ConfigError: the adapter has another base, or the output exists.
     """
     base, digest = _base(adapter, output, base)
-    tokenizer, model = load_causal_lm(find_model(base), base, "cpu", "float32")
+    given = find_model(base), base, "cpu", "float32"
+    seq2seq = is_seq2seq(given[0])
+    tokenizer, model = load_seq2seq(*given, adapter) if seq2seq else load_causal_lm(*given)
     merged = add_adapter(model, adapter).merge_and_unload()
     with atomic_folder(output) as folder, quiet():
         # The name of the base's folder would be written into the configuration.

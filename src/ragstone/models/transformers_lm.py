@@ -9,7 +9,7 @@ top-k of that file takes effect.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,15 +72,20 @@ class HfModel:
 
         self.name, self.device, self.dtype = name, device, dtype
         self.max_input_tokens = max_input_tokens
-        self.tokenizer, model = load_causal_lm(path, name, device, dtype, quantization)
-        if adapter:
-            model = add_adapter(model, adapter).get_base_model()
+        self.tokenizer, model = self._load(path, adapter, quantization)
         self.model = model.eval()
         text_config = self.model.config.get_text_config()
         places = getattr(text_config, "max_position_embeddings", None)
         self.context_tokens = places or limits.UNKNOWN_CONTEXT_TOKENS
         self._ends = _end_tokens(self.model, self.tokenizer)
         self.model.generation_config = GenerationConfig()
+
+    def _load(
+        self, path: Path, adapter: Adapter | None, quantization: Quantization | None
+    ) -> tuple[Any, Any]:
+        """Return the tokenizer and the model, with the adapter on it."""
+        tokenizer, model = load_causal_lm(path, self.name, self.device, self.dtype, quantization)
+        return tokenizer, add_adapter(model, adapter).get_base_model() if adapter else model
 
     def close(self) -> None:
         """Free the memory."""
@@ -103,21 +108,34 @@ class HfModel:
         from jinja2 import TemplateError
 
         refuse_unsupported(request.sampling, self.name)
-        messages = [{"role": role, "content": text} for role, text in request.messages]
         try:
-            rendered = self.tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True
-            )
+            rendered, ids = self._rendered(request)
         except TemplateError as error:
             return AttemptError(f"the chat template of {self.name} rejects the messages: {error}")
-        # The template has written the special tokens already.
-        ids = list(self.tokenizer(rendered, add_special_tokens=False)["input_ids"])
-        left = self.context_tokens - len(ids)
+        left = self._room(len(ids))
         if problem := too_long(len(ids), self.name, self.context_tokens, self.max_input_tokens):
             return problem
         wanted = request.sampling.max_tokens
         random = torch.Generator().manual_seed(draw_seed(request))
         return _Row(request, rendered, ids, left if wanted is None else min(wanted, left), random)
+
+    def _rendered(self, request: Request) -> tuple[str, list[int]]:
+        """Return the text that the model reads, and its tokens."""
+        messages = [{"role": role, "content": text} for role, text in request.messages]
+        rendered = self.tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True
+        )
+        # The template has written the special tokens already.
+        return rendered, list(self.tokenizer(rendered, add_special_tokens=False)["input_ids"])
+
+    def _room(self, prompt_tokens: int) -> int:
+        """Return the maximum tokens of a reply after a prompt."""
+        return self.context_tokens - prompt_tokens
+
+    @property
+    def _generation(self) -> Mapping[str, Any]:
+        """The parameters that `generate` needs for this kind of model."""
+        return {}
 
     def _generate(self, rows: Sequence[_Row], go_on: Callable[[], bool]) -> None:
         """Generate until every row has ended; prompts are padded on the left."""
@@ -135,11 +153,12 @@ class HfModel:
         longest = max(len(row.ids) for row in rows)
         gaps = [longest - len(row.ids) for row in rows]
         padded = torch.tensor([[0] * gap + row.ids for gap, row in zip(gaps, rows, strict=True)])
+        most = max(row.max_tokens for row in rows)
         mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps])
         self.model.generate(
             padded.to(self.device),
             attention_mask=mask.to(self.device),
-            generation_config=GenerationConfig(max_new_tokens=max(row.max_tokens for row in rows)),
+            generation_config=GenerationConfig(max_new_tokens=most, **self._generation),
             logits_processor=LogitsProcessorList([only_chosen]),
             stopping_criteria=StoppingCriteriaList([ended]),
         )

@@ -15,6 +15,7 @@ from ragstone.core.spec import Spec, parse_spec, short_name
 from ragstone.results.earlier import declared_release
 from ragstone.results.prompts import prompt_names
 from ragstone.results.record import Record, SystemEntry
+from ragstone.results.trained_parts import trained_systems
 from ragstone.results.wording import shorten
 
 PARTS: Final = ("query_former", "retriever", "reranker", "processor", "generator")
@@ -39,10 +40,13 @@ def system_factors(record: Record) -> dict[str, dict[str, str]]:
 
 
 def trained_on(record: Record) -> dict[str, tuple[str, ...]]:
-    """Return system -> the data sets that it declares to be trained on (`trained_on`)."""
-    entries = record.file.get("systems") or ()
+    """Return system -> the data sets that it was trained on: declared ones, and that of the run."""
+    entries, seen = record.file.get("systems") or (), trained_systems(record.trained)
     return {
-        system.name: tuple(map(str, entry.get("trained_on") or ()))
+        system.name: (
+            *map(str, entry.get("trained_on") or ()),
+            *([record.data.name] if system.name in seen else ()),
+        )
         for system, entry in zip(record.systems, entries, strict=False)
         if isinstance(entry, Mapping)
     }

@@ -27,6 +27,7 @@ from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import Cell
 from ragstone.results.secret_share import share_document
 from ragstone.results.setting_pairs import setting_documents
+from ragstone.results.trained_parts import TRAINED, trained_systems
 from ragstone.results.usage import usage_rows
 from ragstone.results.variance import variance_document
 from ragstone.results.verdict import verdict_documents
@@ -59,11 +60,14 @@ class BoardRow:
     """Status of an answer -> number of queries; empty for retrieval."""
     other_code: bool = False
     """Whether the means rest on steps of other code."""
+    trained: bool = False
+    """Whether a part of the system has seen queries in its training."""
 
     @property
     def label(self) -> str:
-        """The system, marked if its means rest on steps of other code."""
-        return f"{self.system} \N{DAGGER}" if self.other_code else self.system
+        """The system, marked if its means rest on other code, or on queries of its training."""
+        marks = {"\N{DAGGER}": self.other_code, TRAINED: self.trained}
+        return " ".join([self.system, *(mark for mark, has in marks.items() if has)])
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a metric, or None if there is none."""
@@ -148,10 +152,13 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
     answers = {
         t.system: answer_statuses(t.all_predictions) for t in results.trials if t.setting == setting
     }
+    trained = trained_systems(results.record.trained)
     marked = {name for step in results.trusted_code for name in step.results}
     rows = tuple(
         BoardRow(
-            system, found, answers.get(system, {}), f"{system} ({setting or 'retrieval'})" in marked
+            *(system, found, answers.get(system, {})),
+            other_code=f"{system} ({setting or 'retrieval'})" in marked,
+            trained=system in trained,
         )
         for system, found in by_system.items()
     )

@@ -53,6 +53,7 @@ def make_passport(
             **({"secret": results.secret_document()} if results.secret else {}),
             "analysis": dict(record.analysis),
             "independence": [asdict(one) for one in record.independence],
+            "trained": [one.to_dict() for one in record.trained],
             "prompts": dict(record.templates),
             "prompts_by_name": dict(record.prompts),
             "systems": {

@@ -14,6 +14,8 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.evaluation.judge_independence import SharedPart
+from ragstone.results.data_facts import DataFacts, Tables
+from ragstone.results.trained_parts import TrainedPart
 from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.failures import FAILURE_RATE, Scale
 from ragstone.statistics.paired import Correction
@@ -44,36 +46,6 @@ def is_oracle(setting: str) -> bool:
 def part_id(made_by: Mapping[str, Any]) -> str:
     """Return the id of a component in passports: the start of the digest of its key parts."""
     return fingerprint(made_by)[:12]
-
-
-@dataclass(frozen=True)
-class DataFacts:
-    """The data set, and the numbers of its queries that were used."""
-
-    name: str
-    passages: int
-    queries: int
-    ranked: int
-    answered: int
-    corpus_digest: str
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Reason why queries are left out of all settings -> number of queries."""
-    factors: Mapping[str, str] = field(default_factory=dict)
-    """Differences from the other data sets of its campaign, such as language and chunker."""
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Folders of the tables that all systems share."""
-
-    answered: str
-    ranked: str
-    qrels: str
-    clusters: str
-    collections: str = ""
-    """The collection of each query; "" if all queries search all passages."""
-    texts: str = ""
-    """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +214,8 @@ class Record:
     """The change of a counterfactual, and its experiment; keys in docs/why.md."""
     independence: tuple[SharedPart, ...] = ()
     """Parts that judges share with the systems that they grade, as far as they are known."""
+    trained: tuple[TrainedPart, ...] = ()
+    """Parts that were trained, and the queries that they have seen."""
 
     @property
     def kind(self) -> str:

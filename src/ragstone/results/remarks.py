@@ -10,6 +10,7 @@ from ragstone.results.judge_notes import judge_remarks
 from ragstone.results.oracle import oracle_doubts
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import is_oracle
+from ragstone.results.trained_parts import trained_sentences
 
 
 def remarks(results: StoredResults) -> list[str]:
@@ -19,6 +20,7 @@ def remarks(results: StoredResults) -> list[str]:
     return [
         *_secret(results),
         *_machine_qrels(results),
+        *(f"{sentence}." for sentence in trained_sentences(results.record.trained)),
         *_correctness(results),
         *_oracle(results),
         *doubts,

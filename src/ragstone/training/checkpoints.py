@@ -1,6 +1,6 @@
 """Checkpoints of a training: weights, optimiser, random numbers and losses, without pickle.
 
-A checkpoint replaces the one before it whole, so a kill at any moment leaves one that can be read.
+A checkpoint is one file that one rename replaces: a kill at any moment leaves one to resume from.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.core.atomic_files import atomic_folder
+from ragstone.core.atomic_files import atomic_files
 
 FOLDER: Final = "checkpoint"
 _TENSORS: Final = "state.safetensors"
-_FACTS: Final = "progress.json"
+_PROGRESS: Final = "progress"
 _MOMENTS: Final = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -48,9 +48,9 @@ def save_checkpoint(folder: Path, model: Any, optimizer: Any, progress: Progress
         tensors[f"weight.{name}"] = parameter.detach()
         for moment, value in optimizer.state.get(parameter, {}).items():
             tensors[f"{moment}.{name}"] = value
-    with atomic_folder(folder, is_obsolete=lambda _: True) as new:
-        save_file({name: t.contiguous().cpu() for name, t in tensors.items()}, new / _TENSORS)
-        (new / _FACTS).write_text(json.dumps(asdict(progress)), encoding="utf-8")
+    placed = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
+    with atomic_files(folder) as new:
+        save_file(placed, new / _TENSORS, metadata={_PROGRESS: json.dumps(asdict(progress))})
 
 
 def load_checkpoint(folder: Path, model: Any, optimizer: Any) -> Progress:
@@ -59,11 +59,14 @@ def load_checkpoint(folder: Path, model: Any, optimizer: Any) -> Progress:
     Without a checkpoint nothing changes.
     """
     import torch
-    from safetensors.torch import load_file
+    from safetensors import safe_open
 
-    if not (folder / _FACTS).is_file():
+    path = folder / _TENSORS
+    if not path.is_file():
         return Progress()
-    tensors = load_file(folder / _TENSORS)
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        facts = json.loads(file.metadata()[_PROGRESS])
     with torch.no_grad():
         for name, parameter in trainable(model).items():
             parameter.copy_(tensors[f"weight.{name}"])
@@ -75,4 +78,4 @@ def load_checkpoint(folder: Path, model: Any, optimizer: Any) -> Progress:
     torch.set_rng_state(tensors["random"])
     if "random.cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random.cuda"])
-    return Progress(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))
+    return Progress(**facts)

@@ -77,13 +77,13 @@ def padded(examples: Sequence[Example], padding: int) -> dict[str, Any]:
 def packed(examples: Sequence[Example]) -> dict[str, Any]:
     """Return a batch with all examples in one row; shapes (1, sum of the lengths).
 
-    Positions begin anew with each example, from which transformers derives a mask that lets each
+    Positions begin again with each example, from which transformers derives a mask that lets each
     token see its own example alone.
     """
     import torch
 
     ids = [token for e in examples for token in (*e.prompt, *e.target)]
-    # The first token of an example is no target of the example before it.
+    # The first token of an example is not a target of the example before it.
     labels = [one for e in examples for one in (*[IGNORED] * len(e.prompt), *e.target)]
     positions = [place for e in examples for place in range(len(e))]
     return {

@@ -113,7 +113,7 @@ class Fitting(Generic[T]):
         """Train, from the last checkpoint if there is one, and return all losses.
 
         Raises:
-            TrainingStopped: a loss is no finite number.
+            TrainingStopped: a loss is not a finite number.
         """
         import torch
 
@@ -204,6 +204,6 @@ class Fitting(Generic[T]):
             kept = self.folder / FOLDER
             which = f"; the last good checkpoint is kept in {kept}" if kept.exists() else ""
             raise TrainingStopped(
-                f"the loss is no finite number after step {at.step}{which}. Lower optim.lr "
+                f"the loss is not a finite number after step {at.step}{which}. Lower optim.lr "
                 f"({self.optim.lr:g}) or use dtype float32, and train into another output folder"
             )

@@ -13,6 +13,7 @@ from ragstone.models.causal_lm import load_causal_lm
 from ragstone.models.locate import find_model, weights_digest
 from ragstone.training.causal import CausalLearner
 from ragstone.training.examples import Example, chat_example
+from ragstone.training.plan import require_room_for_base
 from ragstone.training.recipe import GeneratorRecipe
 from ragstone.training.training import Training
 from ragstone.training.weights import quantization, require_training, save_weights, with_adapter
@@ -41,6 +42,7 @@ def generator_training(
     """
     require_training()
     path = find_model(recipe.base)
+    require_room_for_base(path, recipe.base, recipe.optim.dtype, recipe.device)
     tokenizer, model = load_causal_lm(
         path, recipe.base, recipe.device, recipe.optim.dtype, quantization(recipe.method)
     )
@@ -62,7 +64,7 @@ def generator_training(
         data,
         made["train"],
         made["validation"],
-        recipe.optim.batch or 8,
+        recipe.optim.batch,
         learner,
         save,
         notes,

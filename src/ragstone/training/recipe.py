@@ -61,7 +61,7 @@ class Optim:
     validations: Count = 10
     """Measurements of the validation loss during the training, besides that before it."""
     patience: Count | None = None
-    """Stop after so many validations without a lower loss, and keep the best weights."""
+    """Stop after n validations without a lower loss, and keep the best weights."""
     checkpoint_every: Count | None = None
     """Steps between two checkpoints; None: one at each validation."""
     checkpointing: bool = False

@@ -67,7 +67,7 @@ def read_record(folder: Path) -> TrainingRecord | None:
         lists = {name: tuple(found[name]) for name in ("notes", "loss", "validation")}
         return TrainingRecord(**{**found, **lists})
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is no record of a training: {error}", path=path) from error
+        raise ConfigError(f"{path} is not a record of a training: {error}", path=path) from error
 
 
 def write_record(folder: Path, record: TrainingRecord) -> None:

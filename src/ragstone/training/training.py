@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,15 +15,17 @@ from ragstone.core.environment import installed
 from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError
 from ragstone.models.locate import files_digest
+from ragstone.training.card import write_card
 from ragstone.training.checkpoints import FOLDER, Progress
 from ragstone.training.fitting import Fitting, Learner, Schedule
+from ragstone.training.plan import TrainingPlan, plan_training
 from ragstone.training.recipe import Recipe
 from ragstone.training.record import TrainingRecord, begin, read_record, write_record
 
 T = TypeVar("T")
 
-TRAINED = ("*.safetensors", "*.json", "*.jinja", "*.txt", "*.model")
-"""Patterns of the files that the digest covers."""
+TRAINED = ("*.safetensors", "*.json", "*.jinja", "*.txt", "*.model", "*/config.json")
+"""Patterns of the files that the digest covers; modules of an embedder have folders."""
 
 
 @dataclass
@@ -36,7 +39,7 @@ class Training(Generic[T]):
         data: facts about the data: names, digests, number of queries of each split.
         examples: the examples to learn.
         validation: the examples whose loss is measured.
-        batch: examples per step.
+        batch: examples per step; None: the largest number that fits into memory.
         learner: makes the learner; called after the seed is set, because adapters begin at random.
         save: writes the trained weights of a learner into a folder.
         notes: what was left out, and why.
@@ -50,7 +53,7 @@ class Training(Generic[T]):
     data: Mapping[str, Any]
     examples: Sequence[T]
     validation: Sequence[T]
-    batch: int
+    batch: int | None
     learner: Callable[[], Learner[T]]
     save: Callable[[Learner[T], Path], None]
     notes: Sequence[str] = ()
@@ -62,25 +65,36 @@ class Training(Generic[T]):
         """The output folder."""
         return Path(self.recipe.output).expanduser()
 
+    def plan(self, *, timed: bool = False) -> TrainingPlan:
+        """Return memory, disk and steps of the training, and its estimated time if `timed`."""
+        self._require_examples()
+        batch = self._kept_batch(read_record(self.folder))
+        given = self._learner, self.recipe, self.examples, self.validation, batch
+        return plan_training(*given, timed=timed)
+
     def run(self) -> TrainingRecord:
         """Train, resume, or return the finished record.
 
         Raises:
             ConfigError: there are no examples, or the output folder has something else.
-            TrainingStopped: a loss is no finite number.
+            RagstoneError: memory or disk is too small; nothing was written.
+            TrainingStopped: a loss is not a finite number.
         """
-        if not self.examples:
-            raise ConfigError("there is nothing to learn: the training part has no example")
-        record = begin(self.folder, self._record())
-        if record.digest:
-            return record
+        self._require_examples()
+        kept = read_record(self.folder)
+        batch = self._kept_batch(kept)
+        if kept is not None and begin(self.folder, self._record(batch)).digest:
+            return kept
+        plan = self.plan()
+        plan.require(self.folder)
+        record = begin(self.folder, self._record(plan.batch))
         for name, content in self.files.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(content, encoding="utf-8")
         started = time.monotonic()
-        learner, at = self._fit()
+        at = self._fit(plan.batch)
         with atomic_files(self.folder) as trained:
-            self.save(learner, trained)
+            self.save(self._learner, trained)
             digest = files_digest(trained, *TRAINED)
         seconds = record.seconds + time.monotonic() - started
         done = replace(
@@ -91,19 +105,31 @@ class Training(Generic[T]):
             digest=digest,
         )
         write_record(self.folder, done)
+        write_card(self.folder, done)
         for name in (FOLDER, "best"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         return done
 
-    def _fit(self) -> tuple[Learner[T], Progress]:
+    def _require_examples(self) -> None:
+        if not self.examples:
+            raise ConfigError("there is nothing to learn: the training part has no example")
+
+    def _kept_batch(self, kept: TrainingRecord | None) -> int | None:
+        """Return the batch of the file, or the one that was chosen when the training began."""
+        return self.batch or (kept.recipe["batch"] if kept else None)
+
+    @cached_property
+    def _learner(self) -> Learner[T]:
         import torch
 
         torch.set_num_threads(available_cpus())
         torch.manual_seed(self.recipe.seed)
-        learner = self.learner()
-        schedule = Schedule.of(self.recipe.optim, len(self.examples), self.batch)
+        return self.learner()
+
+    def _fit(self, batch: int) -> Progress:
+        schedule = Schedule.of(self.recipe.optim, len(self.examples), batch)
         fitting = Fitting(
-            learner,
+            self._learner,
             self.examples,
             self.validation,
             self.recipe.optim,
@@ -111,10 +137,10 @@ class Training(Generic[T]):
             self.recipe.seed,
             self.folder,
         )
-        return learner, fitting.run()
+        return fitting.run()
 
-    def _record(self) -> TrainingRecord:
-        packages = ("torch", "transformers", "peft")
+    def _record(self, batch: int | None) -> TrainingRecord:
+        packages = ("torch", "transformers", "peft", "sentence-transformers")
         versions = {name: installed(name) or "" for name in packages}
         keys = {name: value for name, value in asdict(self.recipe).items() if name != "output"}
         return TrainingRecord(
@@ -122,7 +148,7 @@ class Training(Generic[T]):
             self.recipe.base,
             self.base_digest,
             self.recipe.method,
-            {**keys, "examples": len(self.examples), "batch": self.batch},
+            {**keys, "examples": len(self.examples), "batch": batch},
             self.data,
             {**versions, "threads": str(available_cpus())},
             tuple(self.notes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,19 @@ def require_training() -> None:
     require("training", "train", "torch", "transformers", "peft")
 
 
-def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
+def with_adapter(
+    model: Any,
+    recipe: Recipe,
+    task: str = "CAUSAL_LM",
+    rows: Mapping[str, list[int]] | None = None,
+) -> Any:
     """Return the model with the weights that the recipe's method trains.
 
     Args:
         model: the base, as transformers loads it.
         recipe: method and shape of the adapter.
         task: the kind of model, as peft names it.
+        rows: layer -> rows of new tokens, which are trained beside the adapter.
 
     Raises:
         ConfigError: the base has none of the named layers.
@@ -36,8 +43,7 @@ def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
             gradient_checkpointing_kwargs={"use_reentrant": False},
         )
     elif recipe.optim.checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
-        model.enable_input_require_grads()
+        compute_again(model)
     if recipe.method == "full":
         return model.float() if recipe.device == "cpu" else model
     from peft import LoraConfig, get_peft_model
@@ -51,6 +57,7 @@ def with_adapter(model: Any, recipe: Recipe, task: str = "CAUSAL_LM") -> Any:
         target_modules=targets,
         bias="none",
         task_type=task,
+        trainable_token_indices=dict(rows) if rows else None,
     )
     try:
         with quiet():
@@ -78,6 +85,14 @@ def quantization(method: Method) -> Quantization | None:
     return rounded.get(method)
 
 
+def compute_again(model: Any) -> None:
+    """Let a model compute activations again in the backward pass instead of keeping them."""
+    # transformers 5 has renamed the method.
+    new = getattr(model, "activation_checkpointing_enable", None)
+    (new or model.gradient_checkpointing_enable)({"use_reentrant": False})
+    model.enable_input_require_grads()
+
+
 def linear_layers(model: Any) -> list[str]:
     """Return the names of a model's linear layers."""
     import torch
@@ -88,9 +103,12 @@ def linear_layers(model: Any) -> list[str]:
 
 def save_weights(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write an adapter, or the whole model with its tokenizer, as safetensors."""
+    adapted = hasattr(model, "peft_config")
+    # A new token has rows of its own beside an adapter; the matrix around them is the base's.
+    given = {"save_embedding_layers": False} if adapted else {}
     with quiet():
-        model.save_pretrained(folder)
-    if not hasattr(model, "peft_config"):
+        model.save_pretrained(folder, **given)
+    if not adapted:
         tokenizer.save_pretrained(folder)
     # peft writes a card of its own, with text about nothing.
     (folder / "README.md").unlink(missing_ok=True)

@@ -123,7 +123,7 @@ def test_an_item_without_a_verdict_is_requested_again(reply: Outcome, rejected: 
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(BUILT_IN["judges"]) - {"conditioned", "criterion", "choices"})
+    "name", sorted(set(BUILT_IN["judges"]) - {"conditioned", "criterion", "choices", "trained"})
 )
 def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
     """An item that needs no call has scores of all declared metrics too."""

@@ -1,4 +1,4 @@
-"""A causal language model run by transformers in this process."""
+"""A language model run by transformers in this process: a causal one, or one of the T5 family."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from ragstone.components.generators.adapted import WeightsGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.models.in_process import TextModel, in_process, load_once
 from ragstone.models.locate import find_model
+from ragstone.models.seq2seq import Seq2SeqModel, is_seq2seq
 from ragstone.models.transformers_lm import HfModel
 
 
 @dataclass(frozen=True)
 class Hf(WeightsGenerator):
-    """Answers with any causal language model that transformers can load.
+    """Answers with any causal language model that transformers can load, or any of the T5 family.
 
     The number type, the kind of device and batching change the last digits of the arithmetic, and
     sometimes an answer. They are part of the model's identity in cache keys; the size of a batch
@@ -59,9 +60,10 @@ class Hf(WeightsGenerator):
 
     def _load(self) -> TextModel:
         path = find_model(self.model, self.hub_revision)
+        kind = Seq2SeqModel if is_seq2seq(path) else HfModel
         return load_once(
             ("hf", str(path.resolve()), self.dtype, self.device, *self.loading),
-            lambda: HfModel(
+            lambda: kind(
                 path,
                 self.model,
                 self.device,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ragstone.core.tables import TextTable
 from ragstone.results.board.cells import BoardCell
 from ragstone.results.board.shown import (
     Detail,
@@ -54,21 +55,35 @@ def escaped(text: str) -> str:
 
 def to_latex(table: BoardTable, detail: Detail = "interval") -> str:
     r"""Return a `table` environment; the document needs `\usepackage{booktabs}` and T1 fonts."""
-    heads, columns = len(table.axes.rows), len(table.columns)
+    columns = "l" * len(table.axes.rows) + "c" * len(table.columns)
+    return _table(columns, _header(table), _body(table, detail), _caption(table, detail))
+
+
+def text_table_latex(table: TextTable, heads: int) -> str:
+    """Return a table of texts as `to_latex` does; the first `heads` columns are left-aligned."""
+    columns = "l" * heads + "c" * (len(table.headers) - heads)
+    header, *body = (
+        " & ".join(escaped(str(cell)) for cell in row) + r" \\"
+        for row in (table.headers, *table.rows)
+    )
+    return _table(columns, [header], body, ". ".join([table.title, *table.below]) + ".")
+
+
+def _table(columns: str, header: Iterable[str], body: Iterable[str], caption: str) -> str:
     return "\n".join(
         [
             f"% Written by ragstone {__version__}. Needs \\usepackage{{booktabs}} and",
             "% \\usepackage[T1]{fontenc}.",
             r"\begin{table}",
             r"\centering",
-            rf"\begin{{tabular}}{{{'l' * heads}{'c' * columns}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            *_header(table),
+            *header,
             r"\midrule",
-            *_body(table, detail),
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{escaped(_caption(table, detail))}}}",
+            rf"\caption{{{escaped(caption)}}}",
             r"\end{table}",
             "",
         ]

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragstone.core.schemas import BOARD_CELLS, to_table, with_texts
 from ragstone.core.tables import TextTable
@@ -15,6 +15,7 @@ from ragstone.results.board.cells import BoardCell, Key
 from ragstone.results.board.ranking import DataRanks, MixTurn
 from ragstone.results.board.table import BoardTable
 from ragstone.results.judge_notes import MARK
+from ragstone.results.trained_parts import TRAINED
 from ragstone.results.wording import ABSENT, interval_text, number
 from ragstone.statistics.mean_ranks import FEW_BLOCKS
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 Detail: TypeAlias = Literal["interval", "group", "n", "mean"]
 """The detail of a cell beside the mean."""
-TRAINED: Final = "\N{DOUBLE DAGGER}"
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,11 @@ def turns_text(table: BoardTable) -> str:
 
 def to_csv(table: BoardTable) -> str:
     """Return one line per cell, numbers unrounded."""
-    rows = table_of_cells(table)
+    return csv_text(table_of_cells(table))
+
+
+def csv_text(rows: Table) -> str:
+    """Return an Arrow table as CSV, numbers unrounded."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows.column_names)

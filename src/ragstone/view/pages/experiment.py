@@ -9,6 +9,7 @@ from ragstone.results.judge_notes import judge_remarks, metric_notes
 from ragstone.results.leaderboards import Board, BoardRow, leaderboard, retrieval_board, warnings
 from ragstone.results.population import answered, ranked
 from ragstone.results.results import Results
+from ragstone.results.trained_parts import trained_sentences
 from ragstone.results.wording import attempt_text
 from ragstone.types import Conversation
 from ragstone.view.page import Document, ViewPage
@@ -32,7 +33,11 @@ def experiment_document(view: StoreView, query: PageQuery) -> Document:
         "headline": record.headline,
         "systems": len(record.systems),
         "attempt": attempt_text(results.attempt) if results.attempt else "",
-        "warnings": [*warnings(results), *judge_remarks(results)],
+        "warnings": [
+            *warnings(results),
+            *(f"{one}." for one in trained_sentences(record.trained)),
+            *judge_remarks(results),
+        ],
         "judge_notes": metric_notes(results),
         "answered": str(answered(results)),
         "ranked": str(ranked(results)),

@@ -9,12 +9,12 @@ from typing import Any, Final
 from ragstone.errors import StoreError
 from ragstone.evaluation.kept_probes import probes_state
 from ragstone.results.board.cells import BoardCell
-from ragstone.results.board.shown import TRAINED
 from ragstone.results.board.table import BoardRequest, make_board
 from ragstone.results.factors import NONE
 from ragstone.results.joined import RETRIEVAL, JoinedResults, JoinedRow, data_factors_apart
 from ragstone.results.judge_notes import MARK
 from ragstone.results.reader import StoredResults
+from ragstone.results.trained_parts import TRAINED
 from ragstone.view.chosen import TrialName
 from ragstone.view.store_view import ListedExperiment, StoreView
 from ragstone.view.tables import (

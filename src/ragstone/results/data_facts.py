@@ -1,0 +1,38 @@
+"""Facts about the data of an experiment, in its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """The data set, and the numbers of its queries that were used."""
+
+    name: str
+    passages: int
+    queries: int
+    ranked: int
+    answered: int
+    corpus_digest: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Reason why queries are left out of all settings -> number of queries."""
+    listed: str = ""
+    """Digest of the ids of the file `sample.queries`; "" without it."""
+    factors: Mapping[str, str] = field(default_factory=dict)
+    """Differences from the other data sets of its campaign, such as language and chunker."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Folders of the tables that all systems share."""
+
+    answered: str
+    ranked: str
+    qrels: str
+    clusters: str
+    collections: str = ""
+    """The collection of each query; "" if all queries search all passages."""
+    texts: str = ""
+    """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
