@@ -1,13 +1,12 @@
 """Trained judges and classifiers against people on unseen documents: kappa, n, interval.
 
-    python benchmarks/trained_judges.py ../shared/data --output FOLDER [--only NAME] [--base BASE]
+    python benchmarks/trained_judges.py ../shared/data --output FOLDER [--long] [--only NAME]
 
-Each row is one `ragstone train judge`: BEGIN's attribution (its two halves together), TruthfulQA's
-truthfulness, and mtRAG's question type and answerability. Beside the trained judge are the most
-frequent label and, for BEGIN, the share of the response's words in the knowledge, with the
-threshold that gives the highest kappa on the training and validation parts.
-
-`--causal` trains an adapter of the bundled SmolLM2 for the judge `support` on BEGIN too.
+Each row is one `ragstone train judge`. Beside the trained judge are the most frequent label and, for
+BEGIN, the share of the response's words that are in the knowledge, with the threshold that gives
+the highest kappa on the training and validation parts. `--long` fine-tunes whole encoders on BEGIN,
+TruthfulQA and mtRAG, and trains an adapter of the bundled SmolLM2 for the judge `support`; it needs
+an idle machine.
 """
 
 from __future__ import annotations
@@ -27,35 +26,68 @@ from ragstone.statistics.agreement import cohen_kappa
 from ragstone.training.judge_recipe import JudgeOptim, JudgeRecipe
 from ragstone.training.temperature import fitted_threshold
 
-ENCODER = {"optim": JudgeOptim(epochs=8, lr=1e-4)}
+BEGIN = {"data": "begin:{data}/begin", "property": "attributable"}
+WOW = {**BEGIN, "data": {"ratings": "begin:{data}/begin/begin_dev_wow.tsv.gz"}}
+TYPES = {"data": "mtrag({data}/mtrag)", "property": "question_type", "least": 30}
+LONG = {"optim": JudgeOptim(epochs=8, lr=1e-4)}
+
+
+def optim(epochs: int, lr: float, batch: int, validations: int, patience: int | None) -> JudgeOptim:
+    """Return the optimisation of a short training."""
+    return JudgeOptim(
+        epochs=epochs,
+        lr=lr,
+        batch=batch,
+        validations=validations,
+        patience=patience,
+        weight_decay=0.1,
+    )
+
+
 ROWS: dict[str, dict[str, Any]] = {
-    "begin": {"data": "begin:{data}/begin", "property": "attributable", "max_tokens": 256},
+    "wow-head": {
+        **WOW,
+        "head_only": True,
+        "max_tokens": 160,
+        "optim": optim(60, 5e-3, 32, 10, None),
+    },
+    "wow-splade-tiny": {
+        **WOW,
+        "base": "splade-tiny",
+        "max_tokens": 128,
+        "optim": optim(16, 5e-4, 16, 8, None),
+    },
+    "types-head": {
+        **TYPES,
+        "head_only": True,
+        "max_tokens": 48,
+        "optim": optim(40, 1e-2, 32, 20, 5),
+    },
+}
+"""About 2 minutes of CPU together."""
+ROWS_LONG: dict[str, dict[str, Any]] = {
+    "begin": {**BEGIN, **LONG, "max_tokens": 256},
     "truthfulqa": {
+        **LONG,
         "data": "truthfulqa:{data}/truthfulqa",
         "property": "truthfulness",
         "input": "query + gold + answer",
     },
-    "question_type": {
-        "data": "mtrag({data}/mtrag)",
-        "property": "question_type",
-        "max_tokens": 64,
-        "least": 30,
-    },
+    "types": {**TYPES, **LONG, "max_tokens": 64},
     "answerability": {
-        "data": "mtrag({data}/mtrag)",
+        **TYPES,
+        **LONG,
         "property": "answerability",
         "input": "query + passages",
-        "least": 30,
     },
-}
-CAUSAL: dict[str, Any] = {
-    "data": "begin:{data}/begin",
-    "property": "attributable",
-    "base": "smollm2-135m-instruct",
-    "judge": "support",
-    "method": "lora",
-    "max_tokens": 768,
-    "optim": JudgeOptim(epochs=2, lr=2e-4, batch=8),
+    "causal": {
+        **BEGIN,
+        "base": "smollm2-135m-instruct",
+        "judge": "support",
+        "method": "lora",
+        "max_tokens": 768,
+        "optim": JudgeOptim(epochs=2, lr=2e-4, batch=8),
+    },
 }
 
 
@@ -64,20 +96,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--only", choices=[*ROWS, "causal"])
-    parser.add_argument("--base", default="all-minilm-l6-v2")
-    parser.add_argument("--head-only", action="store_true")
-    parser.add_argument("--causal", action="store_true")
+    parser.add_argument("--only", choices=[*ROWS, *ROWS_LONG])
+    parser.add_argument("--long", action="store_true", help="the trainings of whole encoders too")
     asked = parser.parse_args()
-    rows = {
-        n: {**ENCODER, "base": asked.base, "head_only": asked.head_only, **r}
-        for n, r in ROWS.items()
-    }
-    if asked.causal or asked.only == "causal":
-        rows["causal"] = CAUSAL
+    rows = {**ROWS, **(ROWS_LONG if asked.long or asked.only else {})}
     for name, row in rows.items():
         if asked.only in (None, name):
-            data = row["data"].format(data=asked.data)
+            data = json.loads(json.dumps(row["data"]).replace("{data}", str(asked.data)))
             recipe = JudgeRecipe(**{**row, "data": data, "output": str(asked.output / name)})
             sys.stdout.write("\n".join([name, *lines(recipe, asked.output)]) + "\n")
     return 0
@@ -89,8 +114,12 @@ def lines(recipe: JudgeRecipe, folder: Path) -> list[str]:
     first, last = record.validation[0]["loss"], record.validation[-1]["loss"]
     found = [f"  validation loss {first:.3f} before, {last:.3f} after {record.seconds:.0f} s"]
     found += [f"  {sentence}" for sentence in report.sentences]
-    error = report.calibration
-    found.append(f"  calibration error {error.error} {error.interval}, chance {error.by_chance}")
+    error, right = report.calibration, report.accuracy
+    low, high = right.interval or (0.0, 1.0)
+    found.append(f"  right {right.value or 0:.2f} [{low:.2f}, {high:.2f}]")
+    low, high = error.interval or (0.0, 1.0)
+    found.append(f"  calibration error {error.error or 0:.2f} [{low:.2f}, {high:.2f}]")
+    found.append(f"  most frequent label {max(report.labels.values()) / report.items:.2f}")
     found.append(f"  {json.dumps(report.labels)}")
     if recipe.property == "attributable":
         found.append(f"  share of words in the knowledge: {overlap(recipe)}")
@@ -112,7 +141,8 @@ def overlap(recipe: JudgeRecipe) -> str:
     test = [items[i] for i in parts["test"] if i in items]
     given = ["yes" if _sigmoid(_logit(share[one.item_id])) >= least else "no" for one in test]
     found = cohen_kappa([one.label for one in test], given, clusters=[one.group for one in test])
-    return f"kappa {found.value} {found.interval}, n = {found.n}, from {least:.2f} on"
+    low, high = found.interval or (float("nan"), float("nan"))
+    return f"kappa {found.value:.2f} [{low:.2f}, {high:.2f}], n = {found.n}, from {least:.2f} on"
 
 
 def _share(answer: str, knowledge: str) -> float:

@@ -28,7 +28,7 @@ def test_a_rare_label_and_items_without_a_label_are_left_out_and_noted() -> None
     assert len(kept) == 20
     assert notes == [
         "1 items of the label 'maybe' were left out: a label needs 10 (least)",
-        "1 items without a label of most people were left out",
+        "1 items without one label by most people were left out",
     ]
 
 

@@ -16,7 +16,7 @@ from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.components.judges.verdict import Item
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
-from ragstone.models.causal_lm import load_causal_lm
+from ragstone.models.causal_lm import load_causal_lm, quiet
 from ragstone.models.locate import find_model
 from ragstone.models.text_classifier import ClassifierFacts, write_facts
 from ragstone.training.causal import CausalLearner
@@ -129,7 +129,8 @@ class CausalBase:
             return load_causal_lm(folder, str(folder), recipe.device, recipe.optim.dtype)[1]
         from peft import PeftModel
 
-        return PeftModel.from_pretrained(self._model(), folder)
+        with quiet():
+            return PeftModel.from_pretrained(self._model(), folder)
 
     def _likelihoods(self, model: Any, messages: Sequence[ChatMessage]) -> list[float]:
         """Return the log-probability of each label as the whole answer."""

@@ -185,7 +185,7 @@ def known_labels(items: Sequence[LabelledItem], least: int) -> tuple[list[Labell
     ]
     without = sum(not one.label for one in items)
     if without:
-        notes.append(f"{without} items without a label of most people were left out")
+        notes.append(f"{without} items without one label by most people were left out")
     if len(kept) < _TWO:
         shown = ", ".join(f"{label} {count}" for label, count in sorted(counts.items())) or "none"
         raise ConfigError(
