@@ -51,6 +51,12 @@ class AdaptedGenerator(LlmGenerator):
         """The adapter; None if there is none."""
         return read_adapter(self.adapter, self.model) if self.adapter else None
 
+    @property
+    def training_folder(self) -> Path | None:
+        """The folder of the adapter or of the whole model, which may have a record of training."""
+        folder = Path(self.adapter or self.model).expanduser()
+        return folder if folder.is_dir() else None
+
     def adapted(self, identity: str, *more: str | None) -> str:
         """Return the identity of a model followed by the adapter's digest and further parts."""
         added = f"adapter:{self.found_adapter.digest}" if self.found_adapter else None
