@@ -29,6 +29,7 @@ from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.causal_lm import quiet
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
 from ragstone.training.recipe import Count, Optim, Recipe, Share
+from ragstone.training.weights import compute_again
 from ragstone.types import Ranking, Search
 
 _DECODERS: Final = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
@@ -265,7 +266,7 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
             f"sentence-transformers cannot load the base {recipe.base!r} from {folder}: {cause}"
         ) from error
     if recipe.optim.checkpointing:
-        loaded[0].model.gradient_checkpointing_enable({"use_reentrant": False})
+        compute_again(loaded[0].model)
     return loaded
 
 
