@@ -48,7 +48,7 @@ def _owners() -> dict[str, str]:
         re.split(r"[\[>=]", requirement)[0]: extra
         for extra, requirements in project["optional-dependencies"].items()
         for requirement in requirements
-        if extra != "annotate"
+        if extra != "annotate" and not requirement.startswith("ragstone")
     }
     return {names.get(p, p.replace("-", "_")): extra for p, extra in packages.items()}
 
