@@ -2,8 +2,8 @@
 
     python benchmarks/trained_judges.py ../shared/data --output FOLDER [--long] [--only NAME]
 
-Each row is one `ragstone train judge`. Beside the trained judge are the most frequent label and, for
-BEGIN, the share of the response's words that are in the knowledge, with the threshold that gives
+Each row is one `ragstone train judge`. Beside the trained judge are the most frequent label and,
+for BEGIN, the share of the words of the response that are in the knowledge, with the threshold of
 the highest kappa on the training and validation parts. `--long` fine-tunes whole encoders on BEGIN,
 TruthfulQA and mtRAG, and trains an adapter of the bundled SmolLM2 for the judge `support`; it needs
 an idle machine.

@@ -11,7 +11,7 @@ from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
 from ragstone.models.text_classifier import ClassifierFacts, read_facts
 from ragstone.training.causal_judge import CausalBase
-from ragstone.training.classifier import LabelledItem, judge_training
+from ragstone.training.classifier import ItemToLearn, judge_training
 from ragstone.training.judge_bases import base_of
 from ragstone.training.judge_recipe import JudgeOptim, JudgeRecipe
 from ragstone.training.recipe import AdapterShape
@@ -20,11 +20,11 @@ from ragstone.types import Query
 pytestmark = pytest.mark.needs("torch", "transformers", "peft", "gguf", "accelerate")
 
 
-def labelled(number: int, label: str) -> LabelledItem:
+def labelled(number: int, label: str) -> ItemToLearn:
     """Return a right or a wrong answer."""
     answer = "Lisbon" if label == "yes" else "Porto"
     item = Item(Query(f"q{number}", f"Which city {number}?", ("Lisbon",)), answer)
-    return LabelledItem(f"q{number}", item, label, f"d{number}")
+    return ItemToLearn(f"q{number}", item, label, f"d{number}")
 
 
 def facts_of(recipe: JudgeRecipe, *labels: str) -> ClassifierFacts:

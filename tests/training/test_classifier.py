@@ -6,15 +6,15 @@ import pytest
 
 from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
-from ragstone.training.classifier import LabelledItem, classifier_facts, known_labels
+from ragstone.training.classifier import ItemToLearn, classifier_facts, known_labels
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.types import Query
 
 
-def labelled(label: str, number: int, raters: tuple[str, ...] = ()) -> LabelledItem:
+def labelled(label: str, number: int, raters: tuple[str, ...] = ()) -> ItemToLearn:
     """Return an item whose query contains its label's word."""
     item = Item(Query(f"q{number}", f"{label} question {number}"))
-    return LabelledItem(f"q{number}", item, label, f"d{number}", raters)
+    return ItemToLearn(f"q{number}", item, label, f"d{number}", raters)
 
 
 def test_a_rare_label_and_items_without_a_label_are_left_out_and_noted() -> None:

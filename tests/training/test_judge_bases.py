@@ -11,7 +11,7 @@ from tests.fakes.tiny_word_encoder import tiny_encoder
 from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
 from ragstone.models.text_classifier import ClassifierFacts
-from ragstone.training.classifier import LabelledItem
+from ragstone.training.classifier import ItemToLearn
 from ragstone.training.judge_bases import EncoderBase
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.types import Query
@@ -41,7 +41,7 @@ def test_an_untrained_classifier_is_indifferent(folder: Path, head_only: bool) -
     base, notes = EncoderBase.of(recipe, FACTS), list[str]()
     texts = ["rain snow", "fog " * 20]
     items = [
-        LabelledItem(f"q{n}", Item(Query(f"q{n}", text)), "ab"[n], f"d{n}")
+        ItemToLearn(f"q{n}", Item(Query(f"q{n}", text)), "ab"[n], f"d{n}")
         for n, text in enumerate(texts)
     ]
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.models.text_classifier import ClassifierFacts
-from ragstone.training.classifier import LabelledItem
+from ragstone.training.classifier import ItemToLearn
 from ragstone.training.judge_report import MAJORITY, JudgeReport, judge_report, verdict_label
 from ragstone.types import Query
 
@@ -30,9 +30,7 @@ def report(
 ) -> JudgeReport:
     """Return the report of a judge whose labels are `own`, beside the most frequent label."""
     items = [
-        LabelledItem(
-            f"q{n}", Item(Query(f"q{n}", "?")), label, f"d{n}", raters[n] if raters else ()
-        )
+        ItemToLearn(f"q{n}", Item(Query(f"q{n}", "?")), label, f"d{n}", raters[n] if raters else ())
         for n, label in enumerate(people)
     ]
     scores = np.array([[0.0, 2.0 if label == "yes" else -2.0] for label in own])

@@ -131,10 +131,7 @@ def label_command(
     tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
     settings = {"model": model, "explain": explain, "max_tokens": tokens}
     few = None if examples is None else FewShots(examples, gold, shots, seed)
-    trained = _trained(model, few)
-    labellers: Sequence[Labeller | TrainedLabeller] = trained or [
-        _labeller(name, settings, few) for name in taxonomies
-    ]
+    labellers = _trained(model, few) or [_labeller(name, settings, few) for name in taxonomies]
     facts = _label_plan(labellers, items)
     if plan:
         cli.print_result(lambda: facts, lambda: _plan_text(facts))
@@ -195,7 +192,7 @@ def _labeller(taxonomy: str, settings: dict[str, Any], few: FewShots | None) -> 
     return replace(plain, examples=few.of(plain.labels, plain.taxonomy_name)) if few else plain
 
 
-def _trained(model: str, few: FewShots | None) -> list[TrainedLabeller]:
+def _trained(model: str, few: FewShots | None) -> list[Labeller | TrainedLabeller]:
     """Return the labeller of a trained classifier; [] if `model` is not one."""
     from ragstone.building.trained_labels import TrainedLabeller
     from ragstone.models.text_classifier import is_classifier

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragstone.building.label_files import LabelSets
     from ragstone.data.dataset import Dataset
     from ragstone.evaluation.human_grades import HumanSet
-    from ragstone.training.classifier import LabelledItem
+    from ragstone.training.classifier import ItemToLearn
     from ragstone.training.judge_recipe import JudgeRecipe
 
 _KEYS: Final = ("ratings", "experiment", "queries", "labels")
@@ -30,7 +30,7 @@ class LabelledData:
 
     name: str
     """The label."""
-    items: tuple[LabelledItem, ...]
+    items: tuple[ItemToLearn, ...]
     dataset: Dataset
     """A query per item, with the item's id, and its passages as gold."""
     usual: str
@@ -86,9 +86,9 @@ def _answers(recipe: JudgeRecipe, written: Mapping[str, str]) -> LabelledData:
     return LabelledData(name, tuple(items), queries_of(items, rated.name), usual)
 
 
-def rated_items(rated: HumanSet, accept: float) -> list[LabelledItem]:
+def rated_items(rated: HumanSet, accept: float) -> list[ItemToLearn]:
     """Return the answered items of a set with their labels; of numbers, yes from `accept` on."""
-    from ragstone.training.classifier import LabelledItem
+    from ragstone.training.classifier import ItemToLearn
 
     has_words = any(one.label for one in rated.items)
     held = rated.answered().items
@@ -101,11 +101,11 @@ def rated_items(rated: HumanSet, accept: float) -> list[LabelledItem]:
         number = "yes" if one.value >= accept else "no"
         raters = one.raters if has_words else tuple(float(v >= accept) for v in one.raters)
         label = one.label if has_words else number
-        found.append(LabelledItem(own, one.item, label, one.group, raters))
+        found.append(ItemToLearn(own, one.item, label, one.group, raters))
     return found
 
 
-def queries_of(items: Sequence[LabelledItem], name: str) -> Dataset:
+def queries_of(items: Sequence[ItemToLearn], name: str) -> Dataset:
     """Return a data set with a query per item, whose gold passages are those that it shows."""
     from ragstone.data.dataset import Dataset
 
@@ -126,7 +126,7 @@ def queries_of(items: Sequence[LabelledItem], name: str) -> Dataset:
     )
 
 
-def _text(one: LabelledItem) -> str:
+def _text(one: ItemToLearn) -> str:
     """Return the text that shows which items are nearly equal; a rated set may have no query."""
     return one.item.query.text.strip() or (one.item.answer or "").strip() or one.item_id
 
@@ -135,7 +135,7 @@ def _queries(recipe: JudgeRecipe, written: Mapping[str, str]) -> LabelledData:
     """Return queries with their gold passages and a label of their own or of a file."""
     from ragstone.building.labels import gold_items
     from ragstone.data.load import load_dataset
-    from ragstone.training.classifier import LabelledItem
+    from ragstone.training.classifier import ItemToLearn
 
     dataset = load_dataset(written["queries"])
     labels, raters = _labels(recipe, written, dataset)
@@ -146,7 +146,7 @@ def _queries(recipe: JudgeRecipe, written: Mapping[str, str]) -> LabelledData:
         # A query with several labels has no one label to learn.
         label = given[0] if len(given) == 1 else ""
         own = tuple(raters.get(item.item_id, ()))
-        found.append(LabelledItem(item.item_id, item, label, groups[item.item_id], own))
+        found.append(ItemToLearn(item.item_id, item, label, groups[item.item_id], own))
     return LabelledData(recipe.property, tuple(found), dataset, "query")
 
 

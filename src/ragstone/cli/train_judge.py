@@ -16,7 +16,7 @@ from ragstone.errors import ConfigError
 if TYPE_CHECKING:
     from ragstone.models.text_classifier import ClassifierFacts
     from ragstone.protocols import Judge
-    from ragstone.training.classifier import Base, LabelledItem, Parts
+    from ragstone.training.classifier import Base, ItemToLearn, Parts
     from ragstone.training.judge_recipe import JudgeRecipe
     from ragstone.training.judge_report import JudgeReport
     from ragstone.training.record import TrainingRecord
@@ -127,7 +127,7 @@ def _report(
 
 
 def _labels_of(
-    rivals: Sequence[Judge], items: Sequence[LabelledItem], facts: ClassifierFacts, calls: Path
+    rivals: Sequence[Judge], items: Sequence[ItemToLearn], facts: ClassifierFacts, calls: Path
 ) -> dict[str, list[str]]:
     """Return the name of each other judge -> its label per item."""
     from ragstone.calls.client import Calls

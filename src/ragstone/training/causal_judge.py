@@ -20,7 +20,7 @@ from ragstone.models.causal_lm import load_causal_lm, quiet
 from ragstone.models.locate import find_model
 from ragstone.models.text_classifier import ClassifierFacts, write_facts
 from ragstone.training.causal import CausalLearner
-from ragstone.training.classifier import LabelledItem
+from ragstone.training.classifier import ItemToLearn
 from ragstone.training.examples import IGNORED, Example, chat_example, padded
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.training.weights import save_weights, with_adapter
@@ -65,7 +65,7 @@ class CausalBase:
         )
         return cls(recipe, facts, judge, tokenizer)
 
-    def examples(self, items: Sequence[LabelledItem], notes: list[str]) -> list[Example]:
+    def examples(self, items: Sequence[ItemToLearn], notes: list[str]) -> list[Example]:
         """Return prompt and label of each item; those that cannot be judged or are long go."""
         found, without, long = [], 0, 0
         for one in items:
@@ -112,7 +112,7 @@ class CausalBase:
         save_weights(learner.model, self.tokenizer, folder)
         write_facts(folder, facts)
 
-    def scores(self, folder: Path | None, items: Sequence[LabelledItem]) -> Scores:
+    def scores(self, folder: Path | None, items: Sequence[ItemToLearn]) -> Scores:
         """Return the log-likelihoods of the labels; equal ones for an item without a prompt."""
         model = self._model() if folder is None else self._trained(folder)
         model.eval()

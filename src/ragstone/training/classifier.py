@@ -25,7 +25,7 @@ _TWO = 2
 
 
 @dataclass(frozen=True)
-class LabelledItem:
+class ItemToLearn:
     """An item with the label that people gave it."""
 
     item_id: str
@@ -38,14 +38,14 @@ class LabelledItem:
     """What each person said."""
 
 
-Parts = Mapping[str, Sequence[LabelledItem]]
+Parts = Mapping[str, Sequence[ItemToLearn]]
 """`train`, `validation` and `test` -> items."""
 
 
 class Base(Protocol):
     """A kind of base: an encoder or a causal language model."""
 
-    def examples(self, items: Sequence[LabelledItem], notes: list[str]) -> list[Any]:
+    def examples(self, items: Sequence[ItemToLearn], notes: list[str]) -> list[Any]:
         """Return the examples of items that can be learnt; others are noted."""
         ...
 
@@ -57,7 +57,7 @@ class Base(Protocol):
         """Write the trained weights and the facts."""
         ...
 
-    def scores(self, folder: Path | None, items: Sequence[LabelledItem]) -> Scores:
+    def scores(self, folder: Path | None, items: Sequence[ItemToLearn]) -> Scores:
         """Return the scores of the labels by a trained folder, or by the untrained base."""
         ...
 
@@ -157,7 +157,7 @@ def judge_training(
 
 
 def calibrated(
-    facts: ClassifierFacts, scores: Scores, items: Sequence[LabelledItem]
+    facts: ClassifierFacts, scores: Scores, items: Sequence[ItemToLearn]
 ) -> ClassifierFacts:
     """Return the facts with temperature and threshold of items that were not learnt."""
     if not items:
@@ -170,7 +170,7 @@ def calibrated(
     return replace(facts, temperature=temperature, threshold=threshold)
 
 
-def known_labels(items: Sequence[LabelledItem], least: int) -> tuple[list[LabelledItem], list[str]]:
+def known_labels(items: Sequence[ItemToLearn], least: int) -> tuple[list[ItemToLearn], list[str]]:
     """Return the items with a frequent label, and notes on those that are left out.
 
     Raises:

@@ -19,7 +19,7 @@ from ragstone.models.text_classifier import (
     pooled,
     save_classifier,
 )
-from ragstone.training.classifier import Base, LabelledItem
+from ragstone.training.classifier import Base, ItemToLearn
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.training.weights import with_adapter
 
@@ -100,7 +100,7 @@ class EncoderBase:
             )
         return cls(recipe, facts, tokenizer, encoder)
 
-    def examples(self, items: Sequence[LabelledItem], notes: list[str]) -> list[LabelExample]:
+    def examples(self, items: Sequence[ItemToLearn], notes: list[str]) -> list[LabelExample]:
         """Return the input and the label of each item; cut inputs are noted."""
         most, names = self.recipe.max_tokens, self.facts.inputs
         inputs = [encode(self.tokenizer, input_texts(one.item, names), most) for one in items]
@@ -133,7 +133,7 @@ class EncoderBase:
             net["encoder"] = net["encoder"].merge_and_unload()
         save_classifier(folder, facts, self.tokenizer, net)
 
-    def scores(self, folder: Path | None, items: Sequence[LabelledItem]) -> Scores:
+    def scores(self, folder: Path | None, items: Sequence[ItemToLearn]) -> Scores:
         """Return the scores by the classifier of a folder; an untrained one has equal scores."""
         import numpy as np
 

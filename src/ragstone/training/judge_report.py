@@ -17,7 +17,7 @@ from ragstone.statistics.judge_quality import HALF
 from ragstone.statistics.proportions import Proportion, proportion
 from ragstone.statistics.resampling import Bootstrap, Coefficient
 from ragstone.statistics.summary import cluster_numbers
-from ragstone.training.classifier import Base, LabelledItem, Parts
+from ragstone.training.classifier import Base, ItemToLearn, Parts
 
 if TYPE_CHECKING:
     from ragstone.models.text_classifier import Scores
@@ -118,7 +118,7 @@ def verdict_label(verdict: Verdict, facts: ClassifierFacts) -> str:
 
 def judge_report(
     facts: ClassifierFacts,
-    items: Sequence[LabelledItem],
+    items: Sequence[ItemToLearn],
     scores: Scores,
     others: Mapping[str, Sequence[str]],
     *,
@@ -154,7 +154,7 @@ def judge_report(
 
 
 def _rival(
-    name: str, given: Sequence[str], own: Sequence[str], items: Sequence[LabelledItem], seed: int
+    name: str, given: Sequence[str], own: Sequence[str], items: Sequence[ItemToLearn], seed: int
 ) -> Rival:
     held = [place for place, label in enumerate(given) if label]
     people, groups = [items[p].label for p in held], [items[p].group for p in held]
