@@ -174,7 +174,9 @@ def test_a_damaged_file_is_an_error_that_names_it(base: Path, tmp_path: Path) ->
     folder = random_adapter(base, tmp_path / "adapter")
     weights = folder / "adapter_model.safetensors"
     header = json.dumps({"x": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}).encode()
-    for content in (b"no", struct.pack("<Q", len(header)) + header + b"1"):
+    long = struct.pack("<Q", 2**60) + header
+    files = [struct.pack("<Q", len(h)) + h + b"1" for h in (header, b"[1]", b"[" * 100_000)]
+    for content in (b"no", long, *files):
         weights.write_bytes(content)
         with pytest.raises(ModelFileError, match="cannot be read as safetensors"):
             gguf_adapter(read_adapter(folder), base.parent / "model.gguf")

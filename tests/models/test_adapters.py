@@ -70,6 +70,12 @@ def test_rank_stabilised_scale_and_unusual_features_are_read(tmp_path: Path) -> 
 
     assert found.scale == 4.0
     assert found.unusual == ("bias", "use_dora")
+    with pytest.raises(ConfigError, match=r"uses bias, use_dora, which vLLM does not have; merge"):
+        found.require_plain("vLLM")
+    plain = read_adapter(written(tmp_path / "b", init_lora_weights="gaussian"))
+    plain.require_plain("vLLM")
+    changing = read_adapter(written(tmp_path / "c", init_lora_weights="pissa_niter_4"))
+    assert changing.unusual == ("init_lora_weights",)
 
 
 def test_an_adapter_of_another_base_is_refused(tmp_path: Path) -> None:
@@ -118,6 +124,9 @@ def test_what_is_no_adapter_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is a whole model and no adapter"):
         read_adapter(whole)
     broken = written(tmp_path / "broken")
+    (broken / "adapter_config.json").write_text("[" * 100_000)
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        read_adapter(broken)
     (broken / "adapter_config.json").write_text("[1]")
     with pytest.raises(ModelFileError, match="not a JSON object"):
         read_adapter(broken)

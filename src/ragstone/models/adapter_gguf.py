@@ -35,6 +35,8 @@ _PERMUTED: Final = frozenset({"llama", "smollm3", "granite", "arcee"})
 """Architectures whose query and key rows llama.cpp's converter permutes."""
 _PLAIN: Final = frozenset({"qwen2", "qwen3", "gemma", "gemma2", "gemma3", "phi3", "olmo2"})
 """Architectures whose linear layers it copies as they are."""
+_BROKEN: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""Errors of reading a header that is not one of safetensors."""
 _PREFIX: Final = "base_model.model."
 _FACTORS: Final = {".lora_A.weight": 0, ".lora_B.weight": 1}
 
@@ -84,11 +86,7 @@ def gguf_updates(adapter: Adapter, base: GgufModel) -> dict[str, Update]:
     from gguf import MODEL_ARCH_NAMES, get_tensor_name_map
 
     architecture = base.architecture
-    if adapter.unusual:
-        raise ConfigError(
-            f"the adapter {adapter.folder} uses {', '.join(adapter.unusual)}, which llama.cpp does "
-            "not have; merge it: ragstone train merge"
-        )
+    adapter.require_plain("llama.cpp")
     known = {name: number for number, name in MODEL_ARCH_NAMES.items()}
     if architecture not in _PERMUTED | _PLAIN or architecture not in known:
         raise ConfigError(
@@ -168,7 +166,7 @@ def _tensors(path: Path) -> Mapping[str, Matrix]:
             if one["dtype"] == "BF16":
                 values = (values.astype("<u4") << 16).view("<f4")
             found[name] = values.astype(np.float32)
-    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+    except (*_BROKEN, struct.error) as error:
         raise ModelFileError(f"{path} cannot be read as safetensors: {error}") from error
     return found
 

@@ -18,17 +18,25 @@ RECORD: Final = "training.json"
 SOURCE: Final = "ragstone.source"
 """Key in a GGUF file of the SHA-256 of the file that it was made from, with equal weights."""
 _UNUSUAL: Final = (
+    "alora_invocation_tokens",
     "alpha_pattern",
+    "arrow_config",
     "bias",
     "fan_in_fan_out",
+    "kasa_config",
     "layer_replication",
     "lora_bias",
     "modules_to_save",
     "rank_pattern",
     "target_parameters",
     "trainable_token_indices",
+    "use_bdlora",
     "use_dora",
+    "use_qalora",
 )
+_OF_CHANGED_BASES: Final = ("corda", "loftq", "lora_ga", "olora", "pissa")
+"""Beginnings of the values of `init_lora_weights` for which peft changes the base's weights when it
+loads the adapter."""
 _EMPTY: Final[tuple[Any, ...]] = ("none", {}, [])
 
 
@@ -50,12 +58,22 @@ class Adapter:
     scale: float
     """The factor of its update, as PEFT computes it from `alpha` and `r`."""
     unusual: tuple[str, ...] = ()
-    """Further features of PEFT that it uses, which llama.cpp does not have."""
+    """Further features of PEFT that it uses, which llama.cpp and vLLM do not have."""
 
     @property
     def weights(self) -> Path:
         """The file of its weights."""
         return self.folder / WEIGHTS
+
+    def require_plain(self, program: str) -> None:
+        """Raise `ConfigError` if it uses features that a program does not have."""
+        if self.unusual:
+            raise ConfigError(
+                f"the adapter {self.folder} uses {', '.join(self.unusual)}, which {program} does "
+                "not have; merge it: ragstone train merge",
+                key="adapter",
+                value=str(self.folder),
+            )
 
     def check_base(self, model: str, digest: str) -> None:
         """Raise `ConfigError` if it was trained on other weights than those of a model.
@@ -139,13 +157,15 @@ def _shape(folder: Path, config: dict[str, Any]) -> tuple[Any, ...]:
     listed = config.get("target_modules") or ()
     targets = (listed,) if isinstance(listed, str) else tuple(sorted(listed))
     unusual = tuple(name for name in _UNUSUAL if config.get(name) not in (None, False, *_EMPTY))
+    if str(config.get("init_lora_weights", "")).lower().startswith(_OF_CHANGED_BASES):
+        unusual += ("init_lora_weights",)
     return r, alpha, targets, scale, unusual
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise ModelFileError(f"{path} is not a JSON object")

@@ -19,6 +19,9 @@ from ragstone.types import ChatMessage
 
 Quantization: TypeAlias = Literal["int4", "int8"]
 """Number type to which weights are rounded when a model is loaded."""
+FROM_FILES: Final = {"local_files_only": True, "trust_remote_code": False}
+"""Arguments of transformers: nothing is downloaded, and no code of a model's folder is run or
+offered."""
 FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
 """Errors of transformers and peft; ImportError: a package for the folder's own quantisation."""
 
@@ -70,7 +73,7 @@ def load_causal_lm(
 def _place(path: Path) -> tuple[Path, dict[str, Any]]:
     """Return the folder of a model, and the arguments of transformers that find its files."""
     given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
-    return path.parent if path.is_file() else path, given | {"local_files_only": True}
+    return path.parent if path.is_file() else path, given | FROM_FILES
 
 
 def plain_text(messages: Sequence[ChatMessage]) -> str:

@@ -14,7 +14,14 @@ from ragstone.calls.types import Request
 from ragstone.core import limits
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.adapters import Adapter
-from ragstone.models.causal_lm import FAILURES, Quantization, add_adapter, plain_text, quiet
+from ragstone.models.causal_lm import (
+    FAILURES,
+    FROM_FILES,
+    Quantization,
+    add_adapter,
+    plain_text,
+    quiet,
+)
 from ragstone.models.locate import TRANSFORMERS_LM
 from ragstone.models.transformers_lm import HfModel
 
@@ -50,7 +57,7 @@ def load_seq2seq(
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     own = adapter and (adapter.folder / "tokenizer_config.json").is_file()
-    given: dict[str, Any] = {"local_files_only": True}
+    given: dict[str, Any] = dict(FROM_FILES)
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(

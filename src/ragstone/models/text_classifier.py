@@ -21,7 +21,7 @@ from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.causal_lm import quiet
+from ragstone.models.causal_lm import FROM_FILES, quiet
 from ragstone.models.locate import ENCODER, files_digest, find_model, weights_digest
 
 if TYPE_CHECKING:
@@ -146,8 +146,8 @@ def load_encoder(model: str | Path, device: str) -> tuple[Any, Any]:
     folder = find_model(str(model), kind=ENCODER)
     try:
         with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            net = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **FROM_FILES)
+            net = AutoModel.from_pretrained(folder, **FROM_FILES, dtype=torch.float32)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(
             f"transformers cannot load the encoder {str(model)!r} from {folder}: "

@@ -22,6 +22,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models import llama_server
+from ragstone.models.causal_lm import load_causal_lm
 from ragstone.models.gguf_files import read_gguf, write_f16
 from ragstone.models.in_process import unload
 from ragstone.models.locate import weights_digest
@@ -279,3 +280,31 @@ def test_quantised_weights_need_bitsandbytes_and_unquantised_ones(tmp_path: Path
         Hf(max_input_tokens=0)
     with pytest.raises(ConfigError, match="not to 8; use int4, hf"):
         Vllm("owner/base", quantization="int8")
+
+
+@needs_torch
+def test_new_weights_in_one_place_are_another_model(tmp_path: Path) -> None:
+    """A model that was trained again is not the one in memory."""
+    folder = tiny_chat_model(tmp_path / "base")
+    before = Hf(str(folder)).loading
+    sharpen(folder)
+    assert Hf(str(folder)).loading != before
+
+
+@needs_torch
+def test_code_in_a_models_folder_is_neither_run_nor_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although somebody would say yes."""
+    folder = tiny_chat_model(tmp_path / "base")
+    facts = json.loads((folder / "config.json").read_text())
+    facts |= {
+        "model_type": "own",
+        "auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"},
+    }
+    (folder / "config.json").write_text(json.dumps(facts))
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.setattr("builtins.input", lambda *_: "y")
+    with pytest.raises(ModelFileError, match="transformers cannot load the model"):
+        load_causal_lm(folder, "own", "cpu", "float32")
+    assert not (tmp_path / "ran").exists()

@@ -274,6 +274,11 @@ def test_an_adapter_and_quantised_weights_are_arguments_of_the_engine(
     name = model.found_adapter.digest[:12]
     assert engine.lora_request == (name, 1, str(tmp_path / "adapter"))
 
+    more = json.dumps(config | {"rank_pattern": {"q_proj": 4}})
+    (tmp_path / "adapter" / "adapter_config.json").write_text(more)
+    with pytest.raises(ConfigError, match="uses rank_pattern, which vLLM does not have"):
+        _ = Vllm(adapter=str(tmp_path / "adapter")).endpoint
+
 
 @pytest.mark.usefixtures("fake_vllm")
 def test_a_prompt_above_max_input_tokens_is_a_failed_call(folder: str, tmp_path: Path) -> None:

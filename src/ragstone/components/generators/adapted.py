@@ -119,6 +119,6 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
 
     @property
     def loading(self) -> tuple[Any, ...]:
-        """What decides about the model in memory besides its files."""
+        """What decides about the model in memory besides its place."""
         found = self.found_adapter
-        return self.quantization, self.max_input_tokens, found and found.digest
+        return self.weights(), self.quantization, self.max_input_tokens, found and found.digest

@@ -75,6 +75,12 @@ class Vllm(WeightsGenerator):
                 value="int8",
             )
 
+    def weights(self) -> str:
+        """Return the digest; raise also if the adapter has features that vLLM would ignore."""
+        if self.found_adapter:
+            self.found_adapter.require_plain("vLLM")
+        return super().weights()
+
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model, identified by the digest of its files and the engine's options."""
