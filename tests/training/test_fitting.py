@@ -153,3 +153,41 @@ def test_without_validation_data_the_training_runs(tmp_path: Path) -> None:
     at = made.run()
     assert at.validation == []
     assert all(math.isfinite(loss) for loss in at.loss)
+
+
+@pytest.mark.parametrize("warmup", [0.0, 0.3])
+def test_the_loop_equals_plain_torch(tmp_path: Path, warmup: float) -> None:
+    """Losses and weights, with transformers' schedule; its first step of a warm-up has rate 0."""
+    import torch
+    from transformers import get_linear_schedule_with_warmup
+
+    keys = {"weight_decay": 0.1, "clip": 0.1, "lr": 0.05, "accumulate": 2}
+    optim = Optim(steps=10, warmup=warmup, **keys)  # type: ignore[arg-type]
+    ours, theirs = (tiny_learner(dropout=0.0) for _ in range(2))
+    made = fitting(tmp_path, optim, ours)
+    found = made.run()
+
+    layers = list(theirs.model.parameters())
+    groups = [
+        {"params": [p for p in layers if p.dim() > 1], "weight_decay": 0.1},
+        {"params": [p for p in layers if p.dim() == 1], "weight_decay": 0.0},
+    ]
+    adam = torch.optim.AdamW(groups, lr=0.05)
+    warm = round(warmup * 10)
+    schedule = get_linear_schedule_with_warmup(adam, warm, 10)
+    losses = []
+    for step in range(1, 11):
+        batch = made.schedule.batch_of(step, rows(20), 0)
+        loss = theirs.loss(batch) / len(batch)
+        loss.backward()
+        losses.append(float(loss.detach()))
+        torch.nn.utils.clip_grad_norm_(layers, 0.1)
+        if step <= warm:
+            for group in adam.param_groups:
+                group["lr"] = 0.05 * step / warm
+        adam.step()
+        schedule.step()
+        adam.zero_grad()
+    assert found.loss == pytest.approx(losses, rel=1e-5)
+    for one, other in zip(ours.model.parameters(), layers, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)

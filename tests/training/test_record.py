@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.training.record import FILE, TrainingRecord, begin, read_record, write_record
+from ragstone.training.record import (
+    FILE,
+    TrainingRecord,
+    begin,
+    environment,
+    notes_of,
+    read_record,
+    write_record,
+)
 
 RECORD = TrainingRecord(
     "generator", "base", "ab", "lora", {"seed": 0, "batch": 4}, {"name": "x"}, {"torch": "2"}
@@ -24,11 +32,35 @@ def test_the_kept_record_comes_back(tmp_path: Path) -> None:
 
 
 def test_what_differs_is_named(tmp_path: Path) -> None:
-    """Recipe, data, versions and base."""
+    """Recipe, data and base."""
     begin(tmp_path, RECORD)
     other = replace(RECORD, base_digest="cd", recipe={"seed": 1, "batch": 4}, environment={})
-    with pytest.raises(ConfigError, match="base_digest, seed, torch differ"):
+    with pytest.raises(ConfigError, match="base_digest, seed differ"):
         begin(tmp_path, other)
+
+
+def test_other_versions_stop_a_resumption_and_nothing_else(tmp_path: Path) -> None:
+    """A finished training is returned, with a note on its versions."""
+    begin(tmp_path, RECORD)
+    other = replace(RECORD, environment={"torch": "3"})
+    with pytest.raises(ConfigError, match=r"began with torch 2 \(now 3\).*or remove the folder"):
+        begin(tmp_path, other)
+    done = replace(RECORD, digest="d", notes=("one",))
+    write_record(tmp_path, done)
+    assert begin(tmp_path, other) == done
+    first, second = notes_of(done)
+    assert first == "one"
+    assert second.startswith("trained with ")
+    assert "torch 2 (now " in second
+    assert notes_of(replace(done, environment=environment())) == ["one"]
+
+
+def test_the_kept_weights_are_the_best_with_early_stopping() -> None:
+    """Without it they are the last ones."""
+    validation = ({"step": 0, "loss": 3.0}, {"step": 2, "loss": 1.0}, {"step": 4, "loss": 2.0})
+    done = replace(RECORD, validation=validation)
+    assert done.kept["step"] == 4
+    assert replace(done, recipe={"optim": {"patience": 1}}).kept["step"] == 2
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from ragstone.core import limits
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.training import plan as plan_module
 from ragstone.training.card import CARD
+from ragstone.training.examples import Example, tokens_digest
 from ragstone.training.recipe import Optim, Recipe
-from ragstone.training.record import read_record
+from ragstone.training.record import begin, read_record
 from ragstone.training.training import Training, trained
 
 pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
@@ -88,3 +89,53 @@ def test_an_unfinished_training_is_not_used(tmp_path: Path) -> None:
         trained(tmp_path)
     record = training(tmp_path, steps=2, batch=4).run()
     assert trained(tmp_path / "out") == record
+
+
+def test_a_full_disk_is_named_and_the_training_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last weights are written by the second run, with the time of both and the card."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    one = training(tmp_path, steps=4, batch=4)
+    with monkeypatch.context() as patch:
+        patch.setattr(one, "save", full)
+        with pytest.raises(RagstoneError, match=r"No space left.*goes on from its last checkpoint"):
+            one.run()
+    assert read_record(tmp_path / "out") != one.run()
+    record = training(tmp_path, steps=4, batch=4).run()
+    assert record.seconds > 0
+    assert (tmp_path / "out" / CARD).is_file()
+    assert not list((tmp_path / "out").glob(".tmp-*"))
+
+
+def test_all_files_can_be_read_by_those_who_read_the_folder(tmp_path: Path) -> None:
+    """Libraries write weights that only their owner can read."""
+    one = training(tmp_path, steps=1, batch=4)
+    save = one.save
+
+    def private(learner: object, to: Path) -> None:
+        save(learner, to)  # type: ignore[arg-type]
+        (to / "model.safetensors").chmod(0o600)
+
+    one.save = private
+    one.run()
+    modes = {path.stat().st_mode for path in (tmp_path / "out").iterdir() if path.is_file()}
+    assert len(modes) == 1
+
+
+def test_other_contexts_are_another_training(tmp_path: Path) -> None:
+    """A prompt file that changed between a kill and the second run is seen."""
+    prompts = [Example((1, 2), (3,)), Example((1, 4), (3,))]
+    digests = {tokens_digest(prompts), tokens_digest(prompts[:1]), tokens_digest(prompts[::-1])}
+    assert len(digests) == 3
+    assert tokens_digest(rows(3)) == ""
+    before = training(tmp_path, steps=1, batch=1)
+    before.examples = prompts  # type: ignore[assignment]
+    after = training(tmp_path, steps=1, batch=1)
+    after.examples = prompts[::-1]  # type: ignore[assignment]
+    begin(tmp_path / "out", before._record(1))
+    with pytest.raises(ConfigError, match="tokens differ"):
+        begin(tmp_path / "out", after._record(1))

@@ -102,20 +102,27 @@ def print_plan(training: Training[Any]) -> None:
 
 def record_document(record: TrainingRecord, output: str) -> dict[str, Any]:
     """Return what `train --json` prints of a training."""
+    from ragstone.training.record import notes_of
+
     return {
         "loss": list(record.loss),
         "validation": [dict(one) for one in record.validation],
         "output": output,
         "digest": record.digest,
-        "notes": list(record.notes),
+        "notes": notes_of(record),
         "data": dict(record.data),
     }
 
 
 def record_text(record: TrainingRecord, output: str) -> str:
     """Return what `train` prints of a training."""
+    from ragstone.training.record import notes_of
+
     lines = [f"{len(record.loss):,} steps in {record.seconds:,.0f} s"]
     if record.validation:
-        first, last = record.validation[0], record.validation[-1]
-        lines.append(f"validation loss {first['loss']:.3f} before, {last['loss']:.3f} after")
-    return "\n".join([*lines, *record.notes, f"{output}: digest {record.digest[:12]}"])
+        first, kept = record.validation[0], record.kept
+        lines.append(
+            f"validation loss {first['loss']:.3f} before, {kept['loss']:.3f} after step "
+            f"{kept['step']:,}, whose weights are kept"
+        )
+    return "\n".join([*lines, *notes_of(record), f"{output}: digest {record.digest[:12]}"])

@@ -134,7 +134,11 @@ def _last_change(folder: Path) -> float:
 
 
 def _sync_all(folder: Path) -> None:
+    usual = folder.stat().st_mode & 0o666
     for path in (*folder.rglob("*"), folder):
+        # Some libraries make files that their owner alone can read, whatever the umask.
+        if path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o666 != usual:
+            path.chmod(path.stat().st_mode & ~0o666 | usual)
         _sync(path)
 
 

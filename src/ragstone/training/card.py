@@ -159,7 +159,8 @@ def _training_lines(record: TrainingRecord) -> Iterator[str]:
 
 def _losses(record: TrainingRecord) -> str:
     rows = [(f"{one['step']:,}", f"{one['loss']:.4f}") for one in record.validation]
-    return TextTable(["step", "validation loss"], rows).markdown()
+    kept = f"The weights are those of step {record.kept['step']:,}."
+    return f"{TextTable(['step', 'validation loss'], rows).markdown()}\n\n{kept}"
 
 
 def _facts(record: TrainingRecord) -> str:

@@ -20,7 +20,7 @@ from ragstone.models.causal_lm import load_causal_lm
 from ragstone.models.locate import find_model
 from ragstone.models.quiet import quiet
 from ragstone.models.text_classifier import ClassifierFacts, write_facts
-from ragstone.training.causal import CausalLearner
+from ragstone.training.causal import CausalLearner, scores_at
 from ragstone.training.classifier import ItemToLearn
 from ragstone.training.examples import IGNORED, Example, chat_example, padded
 from ragstone.training.judge_recipe import JudgeRecipe
@@ -96,7 +96,7 @@ class CausalBase:
     def learner(self) -> CausalLearner:
         """Return the base with a new adapter."""
         model = with_adapter(self._model(), self.recipe)
-        return CausalLearner(model, self._padding, self.recipe)
+        return CausalLearner.of(model, self.tokenizer, self.recipe)
 
     @property
     def _padding(self) -> int:
@@ -143,7 +143,7 @@ class CausalBase:
         kept = (wanted != IGNORED).any(0).nonzero().flatten()
         inputs = {name: tensor.to(model.device) for name, tensor in batch.items()}
         with torch.inference_mode():
-            logits = model(**inputs, use_cache=False, logits_to_keep=kept.to(model.device)).logits
+            logits = scores_at(model, inputs, kept.to(model.device))
         losses = torch.nn.functional.cross_entropy(
             logits.float().cpu().transpose(1, 2),
             wanted[:, kept],

@@ -6,11 +6,14 @@ A checkpoint is one file that one rename replaces: a kill at any moment leaves o
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from ragstone.core.atomic_files import atomic_files
+from ragstone.errors import RagstoneError
 
 FOLDER: Final = "checkpoint"
 _TENSORS: Final = "state.safetensors"
@@ -29,11 +32,32 @@ class Progress:
     """`step` and `loss` of each validation."""
     best: int = 0
     """The step with the lowest validation loss."""
+    seconds: float = field(default=0.0, compare=False)
+    """Time of the training up to this step, over all its starts."""
 
 
 def trainable(model: Any) -> dict[str, Any]:
     """Return name -> parameter that the training changes."""
     return {name: p for name, p in model.named_parameters() if p.requires_grad}
+
+
+@contextmanager
+def files_of(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder whose files are moved into `folder` if the block succeeds.
+
+    Raises:
+        RagstoneError: the files cannot be written, for example because the disk is full.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        with atomic_files(folder) as new:
+            yield new
+    except (OSError, SafetensorError) as error:
+        raise RagstoneError(
+            f"cannot write into {folder}: {error}. Make room, and run the same command again: the "
+            "training goes on from its last checkpoint"
+        ) from error
 
 
 def save_checkpoint(folder: Path, model: Any, optimizer: Any, progress: Progress) -> None:
@@ -49,7 +73,7 @@ def save_checkpoint(folder: Path, model: Any, optimizer: Any, progress: Progress
         for moment, value in optimizer.state.get(parameter, {}).items():
             tensors[f"{moment}.{name}"] = value
     placed = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-    with atomic_files(folder) as new:
+    with files_of(folder) as new:
         save_file(placed, new / _TENSORS, metadata={_PROGRESS: json.dumps(asdict(progress))})
 
 

@@ -6,6 +6,7 @@ model answers, so nothing is searched in decoded text.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -51,6 +52,14 @@ def chat_example(tokenizer: Any, messages: Sequence[ChatMessage], answer: str) -
 def _ids(tokenizer: Any, text: str) -> tuple[int, ...]:
     # The template has written the special tokens already.
     return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def tokens_digest(examples: Sequence[object]) -> str:
+    """Return the SHA-256 of the tokens of examples, in order; "" for examples of another kind."""
+    digest, made = hashlib.sha256(), [one for one in examples if isinstance(one, Example)]
+    for one in made:
+        digest.update(repr((one.prompt, one.target)).encode())
+    return digest.hexdigest() if made else ""
 
 
 def padded(examples: Sequence[Example], padding: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,6 +123,7 @@ class Fitting(Generic[T]):
         if not at.step:
             torch.manual_seed(self.seed)
             self._validate(at)
+        started = time.monotonic() - at.seconds
         with progress("training steps", self.schedule.steps) as bar:
             bar.advance(at.step)
             while at.step < self.schedule.steps and not self._is_over(at):
@@ -129,6 +131,7 @@ class Fitting(Generic[T]):
                 last = at.step == self.schedule.steps
                 if last or at.step % self.schedule.per_validation == 0:
                     self._validate(at)
+                at.seconds = time.monotonic() - started
                 if last or at.step % self.schedule.per_checkpoint == 0:
                     save_checkpoint(self.folder / FOLDER, self.learner.model, optimizer, at)
                 bar.advance()

@@ -50,9 +50,7 @@ def generator_training(
     made = {name: _examples(recipe, tokenizer, tasks, notes) for name, tasks in parts.items()}
 
     def learner() -> CausalLearner:
-        padding = tokenizer.pad_token_id
-        padding = tokenizer.eos_token_id if padding is None else padding
-        return CausalLearner(with_adapter(model, recipe), padding, recipe)
+        return CausalLearner.of(with_adapter(model, recipe), tokenizer, recipe)
 
     def save(done: Any, folder: Path) -> None:
         save_weights(done.model, tokenizer, folder)

@@ -1,7 +1,8 @@
 """The record of a training, `training.json` in its output folder.
 
 It names base, data, keys of the file, losses and versions. The keys decide whether a second run
-resumes, returns the finished result, or is refused.
+resumes, returns the finished result, or is refused. Other versions or another number of threads
+change the result of a training that goes on, and nothing of a finished one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.atomic_files import atomic_file
+from ragstone.core.environment import installed
 from ragstone.core.fingerprint import digest_table, fingerprint
+from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -52,9 +55,23 @@ class TrainingRecord:
 
     @property
     def key(self) -> str:
-        """The digest of all that decides the result."""
-        decisive = (self.kind, self.base_digest, dict(self.recipe), dict(self.data))
-        return fingerprint([*decisive, dict(self.environment)])
+        """The digest of all that decides the result, but for versions and threads."""
+        return fingerprint([self.kind, self.base_digest, dict(self.recipe), dict(self.data)])
+
+    @property
+    def kept(self) -> Mapping[str, float]:
+        """The validation of the weights that are kept: with early stopping, the lowest one."""
+        is_best = self.recipe.get("optim", {}).get("patience")
+        return min(self.validation, key=lambda v: v["loss"]) if is_best else self.validation[-1]
+
+    def elsewhere(self, now: Mapping[str, str]) -> str:
+        """Return which versions are others now, in words; "" if all are the same."""
+        before = self.environment
+        return ", ".join(
+            f"{name} {before.get(name) or 'missing'} (now {now.get(name) or 'missing'})"
+            for name in sorted({*before, *now})
+            if before.get(name, "") != now.get(name, "")
+        )
 
 
 def read_record(folder: Path) -> TrainingRecord | None:
@@ -76,6 +93,19 @@ def write_record(folder: Path, record: TrainingRecord) -> None:
         file.write(json.dumps(asdict(record), indent=2, ensure_ascii=False).encode())
 
 
+def environment() -> dict[str, str]:
+    """Return the versions of the packages that train, and the number of threads."""
+    packages = ("torch", "transformers", "peft", "sentence-transformers")
+    versions = {name: installed(name) or "" for name in packages}
+    return {**versions, "threads": str(available_cpus())}
+
+
+def notes_of(record: TrainingRecord) -> list[str]:
+    """Return the notes on a training, and one if it was made with other versions than today's."""
+    other = record.elsewhere(environment())
+    return [*record.notes, *([f"trained with {other}"] if other else [])]
+
+
 def data_facts(dataset: Dataset) -> dict[str, Any]:
     """Return the name of a data set and the digests of its queries and passages."""
     return {
@@ -89,7 +119,8 @@ def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:
     """Return the kept record of the same training, or write this one.
 
     Raises:
-        ConfigError: the folder has another training, or files of something else.
+        ConfigError: the folder has another training, an unfinished one of other versions, or files
+            of something else.
     """
     kept = read_record(folder)
     if kept is None:
@@ -111,12 +142,21 @@ def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:
             key="output",
             value=str(folder),
         )
+    other = kept.elsewhere(record.environment)
+    if other and not kept.digest:
+        raise ConfigError(
+            f"the training in {folder} began with {other}, and cannot be resumed to the same "
+            "result here. Resume it with those versions and threads, or remove the folder to begin "
+            "again",
+            key="output",
+            value=str(folder),
+        )
     return kept
 
 
 def _differing(one: TrainingRecord, other: TrainingRecord) -> list[str]:
     found = [name for name in ("kind", "base_digest") if getattr(one, name) != getattr(other, name)]
-    for name in ("recipe", "data", "environment"):
+    for name in ("recipe", "data"):
         before, now = getattr(one, name), json.loads(json.dumps(getattr(other, name)))
         found += sorted(k for k in {*before, *now} if before.get(k) != now.get(k))
     return found

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ragstone.core.atomic_files import atomic_files
-from ragstone.core.environment import installed
 from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError
 from ragstone.models.locate import files_digest
 from ragstone.training.card import write_card
-from ragstone.training.checkpoints import FOLDER, Progress
+from ragstone.training.checkpoints import FOLDER, Progress, files_of
+from ragstone.training.examples import tokens_digest
 from ragstone.training.fitting import Fitting, Learner, Schedule
 from ragstone.training.plan import TrainingPlan, plan_training
 from ragstone.training.recipe import Recipe
-from ragstone.training.record import TrainingRecord, begin, read_record, write_record
+from ragstone.training.record import (
+    TrainingRecord,
+    begin,
+    environment,
+    read_record,
+    write_record,
+)
 
 T = TypeVar("T")
 
@@ -91,21 +95,20 @@ class Training(Generic[T]):
         for name, content in self.files.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(content, encoding="utf-8")
-        started = time.monotonic()
         at = self._fit(plan.batch)
-        with atomic_files(self.folder) as trained:
+        with files_of(self.folder) as trained:
             self.save(self._learner, trained)
             digest = files_digest(trained, *TRAINED)
-        seconds = record.seconds + time.monotonic() - started
         done = replace(
             record,
             loss=tuple(at.loss),
             validation=tuple(at.validation),
-            seconds=seconds,
+            seconds=at.seconds,
             digest=digest,
         )
-        write_record(self.folder, done)
         write_card(self.folder, done)
+        # The record is last: without it a second run writes all of this again.
+        write_record(self.folder, done)
         for name in (FOLDER, "best"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         return done
@@ -126,6 +129,12 @@ class Training(Generic[T]):
         torch.manual_seed(self.recipe.seed)
         return self.learner()
 
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """Part -> the digest of its tokens: another prompt or context is another training."""
+        parts = {"train": self.examples, "validation": self.validation}
+        return {part: found for part, one in parts.items() if (found := tokens_digest(one))}
+
     def _fit(self, batch: int) -> Progress:
         schedule = Schedule.of(self.recipe.optim, len(self.examples), batch)
         fitting = Fitting(
@@ -140,17 +149,15 @@ class Training(Generic[T]):
         return fitting.run()
 
     def _record(self, batch: int | None) -> TrainingRecord:
-        packages = ("torch", "transformers", "peft", "sentence-transformers")
-        versions = {name: installed(name) or "" for name in packages}
         keys = {name: value for name, value in asdict(self.recipe).items() if name != "output"}
         return TrainingRecord(
             self.kind,
             self.recipe.base,
             self.base_digest,
             self.recipe.method,
-            {**keys, "examples": len(self.examples), "batch": batch},
+            {**keys, "examples": len(self.examples), "tokens": self._digests, "batch": batch},
             self.data,
-            {**versions, "threads": str(available_cpus())},
+            environment(),
             tuple(self.notes),
             self.facts,
         )

@@ -130,9 +130,7 @@ class _Causal:
         return chat_example(self.tokenizer, (("user", lesson.prompt),), lesson.target)
 
     def learner(self) -> CausalLearner:
-        padding = self.tokenizer.pad_token_id
-        padding = self.tokenizer.eos_token_id if padding is None else padding
-        return CausalLearner(with_adapter(self.model, self.recipe), padding, self.recipe)
+        return CausalLearner.of(with_adapter(self.model, self.recipe), self.tokenizer, self.recipe)
 
 
 class _Seq2Seq:
