@@ -9,11 +9,11 @@ from tests.fakes.labelled_project import made_site, plain_items
 
 from ragstone.annotation.agreement import agreements
 from ragstone.annotation.label_columns import label_columns
-from ragstone.annotation.progress import Progress, progress_of
+from ragstone.annotation.progress import ProjectProgress, progress_of
 from ragstone.annotation.site import Site
 
 
-def progress(site: Site) -> Progress:
+def progress(site: Site) -> ProjectProgress:
     """Return the progress of a site now."""
     columns = label_columns(site)
     return progress_of(columns, site.project.settings.people_per_item, agreements(columns))

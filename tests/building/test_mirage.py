@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from ragstone.building.articles import Articles
-from ragstone.building.mirage import MirageBuild, MirageBuilder, Recipe
+from ragstone.building.mirage import MirageBuild, MirageBuilder, MirageRecipe
 from ragstone.calls.client import Calls
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.judges.support import Support
@@ -60,7 +60,9 @@ def rivers(*extra: dict[str, Any], without: str = "") -> Dataset:
 
 
 @contextmanager
-def builder(truth: Dataset, folder: Path, recipe: Recipe, **expert: Any) -> Iterator[MirageBuilder]:
+def builder(
+    truth: Dataset, folder: Path, recipe: MirageRecipe, **expert: Any
+) -> Iterator[MirageBuilder]:
     """Yield a builder whose judge and reader know the judgements of `truth`."""
     with (
         FakeModelServer(answer=FakeExpert(truth, **expert)) as server,
@@ -73,9 +75,11 @@ def builder(truth: Dataset, folder: Path, recipe: Recipe, **expert: Any) -> Iter
         yield MirageBuilder(articles, judge, reader, Services(calls=calls), recipe)
 
 
-def built(truth: Dataset, folder: Path, recipe: Recipe | None = None, **expert: Any) -> MirageBuild:
+def built(
+    truth: Dataset, folder: Path, recipe: MirageRecipe | None = None, **expert: Any
+) -> MirageBuild:
     """Return the benchmark of all queries of `truth`."""
-    with builder(truth, folder, recipe or Recipe(chunks=3), **expert) as made:
+    with builder(truth, folder, recipe or MirageRecipe(chunks=3), **expert) as made:
         return made.build([truth])
 
 
@@ -117,14 +121,14 @@ def test_the_funnel_equals_a_hand_computation(tmp_path: Path) -> None:
 
 def test_known_queries_stay_with_a_label(tmp_path: Path) -> None:
     """With `keep_known` nothing is removed; the label `known` has both values."""
-    made = built(rivers(), tmp_path, Recipe(keep_known=True), known={"Minho"})
+    made = built(rivers(), tmp_path, MirageRecipe(keep_known=True), known={"Minho"})
     labels = {query.query_id: query.labels["known"] for query in made.dataset.queries}
     assert labels == {name: "yes" if name == "Minho" else "no" for name in RIVERS}
 
 
 def test_hard_noise_is_found_by_text_and_does_not_support(tmp_path: Path) -> None:
     """The noise of a query is the best chunks by its text, which are of other articles too."""
-    made = built(rivers(), tmp_path, Recipe(chunks=4, hard_noise=True))
+    made = built(rivers(), tmp_path, MirageRecipe(chunks=4, hard_noise=True))
     judged = made.dataset.qrels["Tagus"]
     assert len(judged) == 4
     assert judged["Tagus-1"] == 2
@@ -133,7 +137,7 @@ def test_hard_noise_is_found_by_text_and_does_not_support(tmp_path: Path) -> Non
 
 def test_sets_are_balanced_by_a_draw(tmp_path: Path) -> None:
     """`per_source` keeps equal numbers; the others are counted as rejected."""
-    made = built(rivers(), tmp_path, Recipe(per_source=2))
+    made = built(rivers(), tmp_path, MirageRecipe(per_source=2))
     assert made.about["composition"] == {"odd": 2, "even": 2}
     assert made.funnel.stages["balance"].rejected.total() == 2
 
@@ -145,7 +149,7 @@ def test_one_set_with_most_queries_is_told(tmp_path: Path) -> None:
     one_sided = Dataset.from_records(
         queries=records, passages=PASSAGES, qrels=[(n, f"{n}-1", 1) for n in RIVERS]
     )
-    with builder(truth, tmp_path, Recipe()) as made:
+    with builder(truth, tmp_path, MirageRecipe()) as made:
         (warning,) = made.build([one_sided]).about["warnings"]
     assert "odd has 5 of 6 queries" in warning
     assert "--per-source" in warning
@@ -160,7 +164,7 @@ def test_a_judge_that_calls_everything_supporting_is_stopped(tmp_path: Path) -> 
         model = {"name": "chat", "base_url": server.url, "model": "fake"}
         judge, reader = Support(model=model), create("generators", model, where="test")
         articles = Articles.read(rivers().corpus, None)
-        agreeable = MirageBuilder(articles, judge, reader, Services(calls=calls), Recipe())
+        agreeable = MirageBuilder(articles, judge, reader, Services(calls=calls), MirageRecipe())
         with pytest.raises(ConfigError, match="6 of 6 supporting ones supporting and 0 of 6"):
             agreeable.build([rivers()])
         assert sum(server.asked.values()) == 12
@@ -186,7 +190,7 @@ def test_the_mean_of_two_labellers_that_disagree_decides(
         return body
 
     monkeypatch.setattr(fake_model_server, "write_openai", with_probabilities)
-    with builder(truth, tmp_path, Recipe()) as made:
+    with builder(truth, tmp_path, MirageRecipe()) as made:
         single: Any = made.judge
         models: list[Any] = [{**single.model, "model": name} for name in "ab"]
         judge = Support(model=models, method="logprob")
@@ -204,7 +208,7 @@ def test_a_server_without_log_probabilities_is_named(
     write = fake_model_server.write_openai
     without = {"logprobs": None}
     monkeypatch.setattr(fake_model_server, "write_openai", lambda a, t: write({**a, **without}, t))
-    with builder(rivers(), tmp_path, Recipe()) as made:
+    with builder(rivers(), tmp_path, MirageRecipe()) as made:
         judge = replace(cast("Support", made.judge), method="logprob")
         with pytest.raises(ConfigError, match=r"12 without a verdict: .*no log-probabilities"):
             replace(made, judge=judge).build([rivers()])
@@ -226,9 +230,9 @@ def test_a_spent_budget_leaves_a_valid_set_and_resumes(
                 reader = create("generators", model, where="test")
                 articles = Articles.read(truth.corpus, None)
                 services = Services(calls=calls)
-                made = MirageBuilder(articles, judge, reader, services, Recipe(chunks=2)).build(
-                    [truth]
-                )
+                made = MirageBuilder(
+                    articles, judge, reader, services, MirageRecipe(chunks=2)
+                ).build([truth])
             counts.append(len(made.queries))
             if not made.funnel.partial:
                 break
@@ -259,7 +263,7 @@ def test_queries_without_titles_are_an_error(tmp_path: Path) -> None:
     """If no query names an article, the labels that were looked for are named."""
     bare = Dataset.from_records(queries=[EXTRA[3]], passages=PASSAGES)
     with (
-        builder(rivers(), tmp_path, Recipe()) as made,
+        builder(rivers(), tmp_path, MirageRecipe()) as made,
         pytest.raises(ConfigError, match="doc_name"),
     ):
         made.build([bare])

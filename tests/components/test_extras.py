@@ -32,6 +32,10 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "token-similarity": {"hf", "hub"},  # only for published encoders, which these do not take
     "token-K-precision": {"hf", "hub"},
     "semantic-similarity": {"hf", "hub"},
+    "local": {"hub"},  # only for an adapter whose base is on the hub
+    "hf": {"train"},  # only with an adapter
+    "vllm": {"hf", "train"},  # its packages bring transformers, for the tokens of a prompt
+    "trained": {"local"},  # its packages bring safetensors and tokenizers
     "sentence-transformers": {"local"},  # its packages bring tokenizers, for notes on the data
     "sentence-transformers-sparse": {"local"},
 }
@@ -46,7 +50,8 @@ def _owners() -> dict[str, str]:
     # No component needs the extra of annotation, which shares the driver of PostgreSQL.
     packages = {
         re.split(r"[\[>=]", requirement)[0]: extra
-        for extra, requirements in project["optional-dependencies"].items()
+        # The first extra owns a package that several have.
+        for extra, requirements in reversed(project["optional-dependencies"].items())
         for requirement in requirements
         if extra != "annotate" and not requirement.startswith("ragstone")
     }

@@ -34,12 +34,18 @@ def printed(page: str, heading: str) -> dict[str, Any]:
     return shown
 
 
+def _shown(package: str) -> str:
+    """Return a requirement as the table has it."""
+    extra = re.fullmatch(r"ragstone\[(\w+)\]", package)
+    return f"the extra {extra[1]}" if extra else re.split(r"[><=\[]", package)[0]
+
+
 def test_the_table_of_extras_is_that_of_the_package() -> None:
     """Every extra with its packages, in the order of pyproject.toml."""
     rows = re.findall(r"^\| `(\w+)` \| ([\w, -]+) \|", PAGE.partition("## Extras")[2], re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = {
-        name: [re.split(r"[><=\[]", package)[0] for package in packages]
+        name: [_shown(package) for package in packages]
         for name, packages in project["optional-dependencies"].items()
     }
     assert {name: packages.split(", ") for name, packages in rows} == extras

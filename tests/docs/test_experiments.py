@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from ragstone import load_dataset
 from ragstone.core.environment import variables_in
 from ragstone.core.registry import create
 from ragstone.errors import MissingDependency, ModelFileError
@@ -70,6 +72,15 @@ def _put_files(page: str, folder: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     if "`parts.py`" in text:
         (folder / "parts.py").write_text("".join(b for b in blocks if "def test_" not in b))
+    (folder / "out" / "splits").mkdir(parents=True)
+    listed = [query.query_id for query in load_dataset("sample").queries]
+    (folder / "out" / "splits" / "test.txt").write_text("\n".join(listed))
+    if "adapter: trained" in text:
+        (folder / "trained").mkdir()
+        shape = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"]}
+        named = {"base_model_name_or_path": "smollm2-135m-instruct", **shape}
+        (folder / "trained" / "adapter_config.json").write_text(json.dumps(named))
+        (folder / "trained" / "adapter_model.safetensors").touch()
     for module, name in re.findall(r"\b(my_\w+)\b(?:\.py)?:(\w+)", text):
         for block in blocks:
             if re.search(rf"^(def|class) {name}\b", block, re.MULTILINE):

@@ -26,7 +26,7 @@ from ragstone.annotation.agreement import (
 from ragstone.annotation.influence import ModelLabels, model_labels
 from ragstone.annotation.label_columns import label_columns
 from ragstone.annotation.label_forecast import QuestionForecast, forecasts
-from ragstone.annotation.progress import Progress, progress_of
+from ragstone.annotation.progress import ProjectProgress, progress_of
 from ragstone.core.times import utc_text
 from ragstone.web import limits
 
@@ -49,7 +49,7 @@ class ProjectNumbers:
     """UTC."""
     events: int
     """Events in the database when they were made."""
-    progress: Progress
+    progress: ProjectProgress
     questions: tuple[PeopleAgreement, ...]
     needed: tuple[QuestionForecast, ...]
     model: tuple[ModelLabels, ...]

@@ -47,7 +47,7 @@ class DayProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProjectProgress:
     """The state of a project's items, its people and its days."""
 
     people_per_item: int
@@ -88,7 +88,7 @@ class Progress:
 
 def progress_of(
     columns: LabelColumns, people_per_item: int, agreements: Sequence[PeopleAgreement]
-) -> Progress:
+) -> ProjectProgress:
     """Return how far a project is."""
     finished: Counter[str] = Counter()
     touched: set[str] = set()
@@ -102,7 +102,7 @@ def progress_of(
     counts = [min(finished[item_id], people_per_item) for item_id in columns.items]
     only_skipped = len(skipped - touched - {key for key, count in finished.items() if count})
     begun = len(touched | skipped) - only_skipped - done
-    return Progress(
+    return ProjectProgress(
         people_per_item=people_per_item,
         done=done,
         begun=begun,

@@ -41,7 +41,7 @@ _LARGE_SHARE: Final = 0.6
 
 
 @dataclass(frozen=True)
-class Recipe:
+class MirageRecipe:
     """The choices of the pipeline; the defaults are the paper's.
 
     Args:
@@ -122,7 +122,7 @@ class Mapped:
 class MirageBuild:
     """A benchmark by the recipe."""
 
-    recipe: Recipe
+    recipe: MirageRecipe
     funnel: Funnel
     accuracy: Accuracy
     """The judge on the controls."""
@@ -201,7 +201,7 @@ class MirageBuilder:
     judge: VerdictJudge
     reader: Generator
     services: Services
-    recipe: Recipe = field(default_factory=Recipe)
+    recipe: MirageRecipe = field(default_factory=MirageRecipe)
     funnel: Funnel = field(default_factory=Funnel)
 
     def build(self, sets: Sequence[Dataset]) -> MirageBuild:

@@ -110,13 +110,13 @@ def mirage_command(
     """
     from ragstone.building.built import Built, check_target
     from ragstone.building.funnel_chart import build_chart
-    from ragstone.building.mirage import MirageBuilder, Recipe
+    from ragstone.building.mirage import MirageBuilder, MirageRecipe
     from ragstone.building.support_sample import support_sample
     from ragstone.data.load import load_dataset
     from ragstone.results.charts.render import write_chart
 
     check_target(target)
-    recipe = Recipe(**choices)
+    recipe = MirageRecipe(**choices)
     questions = [load_dataset(source) for source in sets]
     with spending.services(target) as services:
         articles = _articles(load_dataset(corpus), chunker)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
+from ragstone.cli.options import output_quiet
 from ragstone.cli.train_gains import gains_command
 from ragstone.cli.train_generator import generator_command
 from ragstone.cli.train_judge import judge_command
@@ -17,8 +20,11 @@ def command() -> None:
     """Train a model on a data set, and measure what it gained.
 
     Each command reads a training file (docs/train.md). A killed training is resumed by the same
-    command.
+    command. Several processes train together if `accelerate launch` or `torchrun` starts them.
     """
+    if os.environ.get("RANK", "0") != "0":
+        # The first process of several prints the result.
+        click.get_current_context().with_resource(output_quiet())
 
 
 command.add_command(generator_command)

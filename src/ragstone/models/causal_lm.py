@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -14,14 +12,12 @@ from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.adapters import Adapter
-from ragstone.models.locate import TRANSFORMERS_LM
+from ragstone.models.locate import FROM_FILES, TRANSFORMERS_LM
+from ragstone.models.quiet import quiet
 from ragstone.types import ChatMessage
 
 Quantization: TypeAlias = Literal["int4", "int8"]
 """Number type to which weights are rounded when a model is loaded."""
-FROM_FILES: Final = {"local_files_only": True, "trust_remote_code": False}
-"""Arguments of transformers: nothing is downloaded, and no code of a model's folder is run or
-offered."""
 FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
 """Errors of transformers and peft; ImportError: a package for the folder's own quantisation."""
 
@@ -168,20 +164,3 @@ def add_adapter(model: Any, adapter: Adapter) -> Any:
             f"the adapter {adapter.folder} does not fit its base {adapter.base!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
         ) from error
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Load without the progress bars and warnings of transformers."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        # The progress bar of GGUF files has no switch.
-        with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(before)

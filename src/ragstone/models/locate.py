@@ -20,6 +20,9 @@ from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
 from ragstone.models.files import bundled, is_local, known_digest, model_digest, model_file
 
+FROM_FILES: Final = {"local_files_only": True, "trust_remote_code": False}
+"""Arguments of transformers: nothing is downloaded, and no code of a model's folder is run or
+offered."""
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 

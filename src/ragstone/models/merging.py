@@ -11,10 +11,11 @@ from ragstone.core.atomic_files import atomic_files, atomic_folder
 from ragstone.errors import ConfigError
 from ragstone.models.adapter_gguf import gguf_updates
 from ragstone.models.adapters import Adapter
-from ragstone.models.causal_lm import add_adapter, load_causal_lm, quiet
+from ragstone.models.causal_lm import add_adapter, load_causal_lm
 from ragstone.models.files import known_digest
 from ragstone.models.gguf_files import read_gguf, write_f16
 from ragstone.models.locate import find_model, weights_digest
+from ragstone.models.quiet import quiet
 from ragstone.models.seq2seq import is_seq2seq, load_seq2seq
 
 MERGED: Final = "merged.json"

@@ -14,15 +14,9 @@ from ragstone.calls.types import Request
 from ragstone.core import limits
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.adapters import Adapter
-from ragstone.models.causal_lm import (
-    FAILURES,
-    FROM_FILES,
-    Quantization,
-    add_adapter,
-    plain_text,
-    quiet,
-)
-from ragstone.models.locate import TRANSFORMERS_LM
+from ragstone.models.causal_lm import FAILURES, Quantization, add_adapter, plain_text
+from ragstone.models.locate import FROM_FILES, TRANSFORMERS_LM
+from ragstone.models.quiet import quiet
 from ragstone.models.transformers_lm import HfModel
 
 

@@ -21,8 +21,8 @@ from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.causal_lm import FROM_FILES, quiet
-from ragstone.models.locate import ENCODER, files_digest, find_model, weights_digest
+from ragstone.models.locate import ENCODER, FROM_FILES, files_digest, find_model, weights_digest
+from ragstone.models.quiet import quiet
 
 if TYPE_CHECKING:
     import numpy.typing as npt

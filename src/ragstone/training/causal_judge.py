@@ -16,8 +16,9 @@ from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.components.judges.verdict import Item
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
-from ragstone.models.causal_lm import load_causal_lm, quiet
+from ragstone.models.causal_lm import load_causal_lm
 from ragstone.models.locate import find_model
+from ragstone.models.quiet import quiet
 from ragstone.models.text_classifier import ClassifierFacts, write_facts
 from ragstone.training.causal import CausalLearner, scores_at
 from ragstone.training.classifier import ItemToLearn

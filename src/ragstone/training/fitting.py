@@ -10,7 +10,7 @@ import math
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from ragstone.training.checkpoints import (
     save_checkpoint,
     trainable,
 )
+from ragstone.training.parallel import Processes
 from ragstone.training.recipe import Optim
 
 E_contra = TypeVar("E_contra", contravariant=True)
@@ -100,6 +101,7 @@ class Fitting(Generic[T]):
         schedule: the steps.
         seed: seed of the order of the examples.
         folder: the folder of the checkpoints.
+        processes: this process among those that train together.
     """
 
     learner: Learner[T]
@@ -109,6 +111,7 @@ class Fitting(Generic[T]):
     schedule: Schedule
     seed: int
     folder: Path
+    processes: Processes = field(default_factory=Processes)
 
     def run(self) -> Progress:
         """Train, from the last checkpoint if there is one, and return all losses.
@@ -121,7 +124,7 @@ class Fitting(Generic[T]):
         optimizer = self._optimizer()
         at = load_checkpoint(self.folder / FOLDER, self.learner.model, optimizer)
         if not at.step:
-            torch.manual_seed(self.seed)
+            torch.manual_seed(self.seed + self.processes.rank)
             self._validate(at)
         started = time.monotonic() - at.seconds
         with progress("training steps", self.schedule.steps) as bar:
@@ -133,11 +136,16 @@ class Fitting(Generic[T]):
                     self._validate(at)
                 at.seconds = time.monotonic() - started
                 if last or at.step % self.schedule.per_checkpoint == 0:
-                    save_checkpoint(self.folder / FOLDER, self.learner.model, optimizer, at)
+                    self._save(FOLDER, optimizer, at)
                 bar.advance()
         if self.optim.patience and at.best != at.step:
             load_checkpoint(self.folder / "best", self.learner.model, optimizer)
         return at
+
+    def _save(self, name: str, optimizer: Any, at: Progress) -> None:
+        if self.processes.first:
+            save_checkpoint(self.folder / name, self.learner.model, optimizer, at)
+        self.processes.wait()
 
     def _optimizer(self) -> Any:
         import torch
@@ -163,13 +171,14 @@ class Fitting(Generic[T]):
         batch = self.schedule.batch_of(step, self.examples, self.seed)
         self.learner.model.train()
         optimizer.zero_grad(set_to_none=True)
-        size = math.ceil(len(batch) / self.optim.accumulate)
         targets, total = self.learner.targets(batch), 0.0
-        for first in range(0, len(batch), size):
-            loss = self.learner.loss(batch[first : first + size]) / targets
+        for part in self._parts(batch):
+            loss = self.learner.loss(part) / targets
             loss.backward()
             total += float(loss.detach())
         parameters = list(trainable(self.learner.model).values())
+        self.processes.sum_gradients(parameters)
+        total = self.processes.total(total, self.device)
         norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.optim.clip))
         self._check(math.isfinite(total) and math.isfinite(norm), at)
         for group in optimizer.param_groups:
@@ -185,18 +194,28 @@ class Fitting(Generic[T]):
         if not self.validation:
             return
         self.learner.model.eval()
-        size = max(1, math.ceil(self.schedule.batch / self.optim.accumulate))
-        parts = [self.validation[i : i + size] for i in range(0, len(self.validation), size)]
         with torch.no_grad():
-            total = math.fsum(float(self.learner.loss(part)) for part in parts)
-        loss = total / self.learner.targets(self.validation)
+            parts = self._parts(self.validation)
+            own = math.fsum(float(self.learner.loss(part)) for part in parts)
+        loss = self.processes.total(own, self.device) / self.learner.targets(self.validation)
         self._check(math.isfinite(loss), at)
         best = min((one["loss"] for one in at.validation), default=math.inf)
         at.validation.append({"step": at.step, "loss": loss})
         if loss < best:
             at.best = at.step
             if self.optim.patience:
-                save_checkpoint(self.folder / "best", self.learner.model, self._optimizer(), at)
+                self._save("best", self._optimizer(), at)
+
+    def _parts(self, examples: Sequence[T]) -> list[Sequence[T]]:
+        """Return this process's examples in parts that are computed at once."""
+        size = math.ceil(self.schedule.batch / self.processes.count / self.optim.accumulate)
+        own = self.processes.own(examples)
+        return [own[first : first + size] for first in range(0, len(own), size)]
+
+    @property
+    def device(self) -> str:
+        """The kind of device of the weights."""
+        return str(next(iter(trainable(self.learner.model).values())).device.type)
 
     def _is_over(self, at: Progress) -> bool:
         since = [one for one in at.validation if one["step"] > at.best]

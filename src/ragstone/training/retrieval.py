@@ -26,8 +26,8 @@ from ragstone.data.training_marks import document_of
 from ragstone.data_quality.duplicates import LEAST, squeezed
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.causal_lm import quiet
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
+from ragstone.models.quiet import quiet
 from ragstone.training.recipe import Count, Optim, Recipe, Share
 from ragstone.training.weights import compute_again
 from ragstone.types import Ranking, Search

@@ -16,6 +16,7 @@ from ragstone.training.card import write_card
 from ragstone.training.checkpoints import FOLDER, Progress, files_of
 from ragstone.training.examples import tokens_digest
 from ragstone.training.fitting import Fitting, Learner, Schedule
+from ragstone.training.parallel import Processes
 from ragstone.training.plan import TrainingPlan, plan_training
 from ragstone.training.recipe import Recipe
 from ragstone.training.record import (
@@ -89,29 +90,41 @@ class Training(Generic[T]):
         batch = self._kept_batch(kept)
         if kept is not None and begin(self.folder, self._record(batch)).digest:
             return kept
+        processes = Processes.joined(self.recipe.device)
         plan = self.plan()
         plan.require(self.folder)
-        record = begin(self.folder, self._record(plan.batch))
+        batch = processes.least(plan.batch, self.recipe.device)
+        if processes.first:
+            self._begin(batch)
+        processes.wait()
+        at = self._fit(batch, processes)
+        if processes.first:
+            self._finish(batch, at)
+        processes.wait()
+        return trained(self.folder)
+
+    def _begin(self, batch: int) -> None:
+        begin(self.folder, self._record(batch))
         for name, content in self.files.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(content, encoding="utf-8")
-        at = self._fit(plan.batch)
-        with files_of(self.folder) as trained:
-            self.save(self._learner, trained)
-            digest = files_digest(trained, *TRAINED)
+
+    def _finish(self, batch: int, at: Progress) -> None:
+        """Write weights, card and record; without the record a second run writes all again."""
+        with files_of(self.folder) as new:
+            self.save(self._learner, new)
+            digest = files_digest(new, *TRAINED)
         done = replace(
-            record,
+            self._record(batch),
             loss=tuple(at.loss),
             validation=tuple(at.validation),
             seconds=at.seconds,
             digest=digest,
         )
         write_card(self.folder, done)
-        # The record is last: without it a second run writes all of this again.
         write_record(self.folder, done)
         for name in (FOLDER, "best"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
-        return done
 
     def _require_examples(self) -> None:
         if not self.examples:
@@ -135,7 +148,7 @@ class Training(Generic[T]):
         parts = {"train": self.examples, "validation": self.validation}
         return {part: found for part, one in parts.items() if (found := tokens_digest(one))}
 
-    def _fit(self, batch: int) -> Progress:
+    def _fit(self, batch: int, processes: Processes) -> Progress:
         schedule = Schedule.of(self.recipe.optim, len(self.examples), batch)
         fitting = Fitting(
             self._learner,
@@ -145,6 +158,7 @@ class Training(Generic[T]):
             schedule,
             self.recipe.seed,
             self.folder,
+            processes,
         )
         return fitting.run()
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError
-from ragstone.models.causal_lm import Quantization, quiet
+from ragstone.models.causal_lm import Quantization
+from ragstone.models.quiet import quiet
 from ragstone.training.recipe import Method, Recipe
 
 

@@ -138,7 +138,7 @@ def joined_sets(
                     grades[query_id, kept] = grade
     if not queries:
         raise ConfigError(_nothing(sets, curriculum, notes), key="data")
-    whole = Corpus.from_passages(passages.values())
+    whole = Corpus.from_passages(list(passages.values()))
     name = "+".join(sets)
     return Dataset(name, queries_to_table(queries), whole, judgements(grades)), tuple(notes)
 

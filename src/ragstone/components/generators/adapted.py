@@ -1,22 +1,17 @@
-"""Bases of generators that load weights: with an adapter, quantised, and with a limit of tokens."""
+"""Base of generators on this machine: a model with or without a LoRA adapter."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
-from ragstone.components.generators.context_window import fit
-from ragstone.components.generators.llm_base import LlmGenerator, SamplingGenerator
-from ragstone.core.component import IN_CACHE_KEY_IF_SET, NOT_IN_CACHE_KEY
+from ragstone.components.generators.llm_base import LlmGenerator
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.registry import locate
 from ragstone.errors import ConfigError
 from ragstone.models.adapters import Adapter, read_adapter
-from ragstone.models.causal_lm import check_quantization, count_chat_tokens
-from ragstone.models.locate import TRANSFORMERS_LM, ModelKind, find_model, weights_digest
-from ragstone.protocols import Services
-from ragstone.types import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,64 +56,3 @@ class AdaptedGenerator(LlmGenerator):
         """Return the identity of a model followed by the adapter's digest and further parts."""
         added = f"adapter:{self.found_adapter.digest}" if self.found_adapter else None
         return self.versioned(" ".join(part for part in (identity, *more, added) if part))
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
-    """A model whose folder a library loads.
-
-    Args:
-        hub_revision: commit, tag or branch of the hub.
-        quantization: `int4` or `int8` rounds the weights while they are loaded (bitsandbytes). A
-            folder of AWQ or GPTQ is loaded as it is.
-        max_input_tokens: maximum length of a prompt, by the model's own tokenizer. The oldest
-            turns and the last passages are dropped until it fits, as with a budget; a prompt that
-            is too long without them is a failed call.
-    """
-
-    hub_revision: str = field(default="", metadata=NOT_IN_CACHE_KEY)
-    quantization: Literal["int4", "int8"] | None = field(default=None, metadata=IN_CACHE_KEY_IF_SET)
-    max_input_tokens: int | None = field(default=None, metadata=IN_CACHE_KEY_IF_SET)
-
-    kind: ClassVar[ModelKind] = TRANSFORMERS_LM
-
-    def __post_init__(self) -> None:
-        """Raise `ConfigError` if two parameters limit the prompt."""
-        super().__post_init__()
-        if self.max_input_tokens is not None and self.budget is not None:
-            raise ConfigError(
-                "budget and max_input_tokens both limit the prompt; keep one of them", key="budget"
-            )
-
-    def weights(self) -> str:
-        """Return the digest of the model's files; raise if the adapter has another base."""
-        digest = weights_digest(self.model, self.hub_revision, self.kind)
-        if self.found_adapter:
-            self.found_adapter.check_base(self.model, digest)
-        return digest
-
-    def check(self, services: Services) -> None:
-        """Raise if a package or the model is missing, or the adapter has another base."""
-        if services.calls.replay_only:
-            return
-        self.kind.require()
-        path = find_model(self.model, self.hub_revision, self.kind)
-        self.weights()
-        if self.quantization:
-            check_quantization(path, self.model)
-
-    def fitted(self, task: Task) -> tuple[Task, str]:
-        """Return a task whose prompt fits, and the parts that were dropped."""
-        if self.max_input_tokens is None:
-            return super().fitted(task)
-        return fit(task, self.max_input_tokens, self._prompt_tokens)
-
-    def _prompt_tokens(self, task: Task) -> int:
-        path = find_model(self.model, self.hub_revision, self.kind)
-        return count_chat_tokens(path, self.model, self.prompts.render(task))
-
-    @property
-    def loading(self) -> tuple[Any, ...]:
-        """What decides about the model in memory besides its place."""
-        found = self.found_adapter
-        return self.weights(), self.quantization, self.max_input_tokens, found and found.digest

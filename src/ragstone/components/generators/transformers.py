@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from ragstone.calls.types import Endpoint
-from ragstone.components.generators.adapted import WeightsGenerator
+from ragstone.components.generators.weights_base import WeightsGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.models.in_process import TextModel, in_process, load_once
 from ragstone.models.locate import find_model

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, TokenLogprob
-from ragstone.components.generators.adapted import WeightsGenerator
+from ragstone.components.generators.weights_base import WeightsGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import fingerprint
 from ragstone.errors import ConfigError

@@ -17,8 +17,8 @@ import numpy as np
 from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ModelFileError
-from ragstone.models.causal_lm import quiet
 from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.quiet import quiet
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values

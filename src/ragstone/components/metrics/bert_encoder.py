@@ -21,8 +21,8 @@ from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.causal_lm import quiet
 from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.quiet import quiet
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Flags, Vectors
