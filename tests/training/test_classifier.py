@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from ragstone.components.judges.verdict import Item
 from ragstone.errors import ConfigError
-from ragstone.training.classifier import ItemToLearn, classifier_facts, known_labels
+from ragstone.models.text_classifier import ClassifierFacts
+from ragstone.training.classifier import (
+    ItemToLearn,
+    calibrated,
+    classifier_facts,
+    known_labels,
+)
 from ragstone.training.judge_recipe import JudgeRecipe
 from ragstone.types import Query
 
@@ -86,3 +95,18 @@ def test_an_unknown_positive_label_is_an_error() -> None:
 def bundled_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not need the weights of the bundled encoder."""
     monkeypatch.setattr("ragstone.training.classifier.weights_digest", lambda *_, **__: "d" * 64)
+
+
+def test_numbers_are_fitted_only_if_the_judge_in_use_applies_them() -> None:
+    """The judge of a causal base takes the likelier word, so its report does too."""
+    facts = ClassifierFacts(
+        name="ok", labels=("no", "yes"), positive="yes", inputs=("query",), base="x",
+        base_digest="", max_tokens=9,
+    )  # fmt: skip
+    items = [labelled("yes", 1), labelled("no", 2), labelled("yes", 3)]
+    scores = np.array([[0.0, -1.0], [0.0, -3.0], [0.0, -0.5]])
+    found = calibrated(facts, scores, items)
+    assert found.threshold < 0.5
+    assert found.temperature != 1
+    causal = replace(facts, judge="support")
+    assert calibrated(causal, scores, items) == causal

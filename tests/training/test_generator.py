@@ -123,3 +123,14 @@ def test_settings_are_drawn_by_query() -> None:
     all_drawn = drawn_settings([f"q{n}" for n in range(50)], ["gold", "none"], 1)
     assert set(all_drawn.values()) == {"gold", "none"}
     assert drawn_settings(["q7"], ["gold", "none"], 1)["q7"] == all_drawn["q7"]
+
+
+def test_queries_without_the_setting_are_counted(tmp_path: Path) -> None:
+    """Those of a part that have no context are not missing in silence."""
+    tiny_chat_model(tmp_path / "base")
+    parts = {"train": [task(1)], "validation": [task(2)]}
+    data = {"name": "ferries", "train": 4, "validation": 1}
+    found = generator_training(recipe(tmp_path), parts, data, files={})
+    assert found.notes == [
+        "3 queries of the train part were left out: their setting does not apply to them"
+    ]

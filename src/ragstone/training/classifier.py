@@ -159,8 +159,12 @@ def judge_training(
 def calibrated(
     facts: ClassifierFacts, scores: Scores, items: Sequence[ItemToLearn]
 ) -> ClassifierFacts:
-    """Return the facts with temperature and threshold of items that were not learnt."""
-    if not items:
+    """Return the facts with temperature and threshold of items that were not learnt.
+
+    A causal base stays the judge whose prompt it answers, and the likelier word is its verdict.
+    Numbers that this judge does not apply would make the report one of another judge.
+    """
+    if not items or facts.judge:
         return facts
     labels = [facts.labels.index(one.label) for one in items]
     temperature = fitted_temperature(scores, labels)

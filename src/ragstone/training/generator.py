@@ -46,7 +46,11 @@ def generator_training(
     tokenizer, model = load_causal_lm(
         path, recipe.base, recipe.device, recipe.optim.dtype, quantization(recipe.method)
     )
-    notes: list[str] = []
+    notes = [
+        f"{gone} queries of the {name} part were left out: their setting does not apply to them"
+        for name, tasks in parts.items()
+        if (gone := data.get(name, len(tasks)) - len(tasks))
+    ]
     made = {name: _examples(recipe, tokenizer, tasks, notes) for name, tasks in parts.items()}
 
     def learner() -> CausalLearner:
