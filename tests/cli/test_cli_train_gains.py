@@ -229,6 +229,7 @@ def test_the_table_is_written_in_other_forms() -> None:
     )
     assert "| gold      | sample | out     | 1.000* (+1.000 [" in markdown
     assert r"gold & sample & out & 1.000* (+1.000 {[}" in Path("g.tex").read_text()
+    assert "1.000* (+1.000 [" in Path("out/README.md").read_text()
     values = json.loads(Path("g.json").read_text())["data"]["values"]
     assert [(one["row"], one["name"], one["mean"]) for one in values] == [
         ("gold", "before", 0.0),

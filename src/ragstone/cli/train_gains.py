@@ -73,6 +73,7 @@ def gains_command(
     if as_csv and markdown:
         raise click.UsageError("--csv and --markdown print different forms; give one of them")
     from ragstone.experiment.trained_gains import GainsRequest, gains_experiment
+    from ragstone.training.card import with_results
 
     models = _models(trained)
     request = GainsRequest(store=str(store), **options)
@@ -84,6 +85,8 @@ def gains_command(
         _print_plans(campaigns)
         return
     found = _measured(campaigns, models, correction, max_hours)
+    for model, _ in models.values():
+        with_results(model.folder, found.table)
     _write(found, latex, chart)
     cli.print_result(found.to_dict, lambda: _text(found, as_csv, markdown))
 
