@@ -78,7 +78,8 @@ def _experiment(recipe: GeneratorRecipe, data: Any, folder: Path) -> Experiment:
         "data": data,
         "systems": [{name: part for name, part in system.items() if part is not None}],
         "settings": settings,
-        "metrics": ["Match"],
+        # No metric is computed; this one needs nothing of the data.
+        "metrics": ["refusal"],
     }
     made = Experiment(parse_experiment(document, where="the training file"), folder=folder)
     made.check()
@@ -89,6 +90,8 @@ def _tasks(experiment: Experiment, drawn: dict[str, str]) -> list[Task]:
     """Return the queries with the context of the setting that each one has."""
     from ragstone.experiment.contexts import tasks_by_setting
 
+    if not drawn:
+        return []
     tasks = tasks_by_setting(experiment, drawn)
     pairs = ((query_id, tasks[setting]) for query_id, setting in drawn.items())
     return [under[query_id] for query_id, under in pairs if query_id in under]

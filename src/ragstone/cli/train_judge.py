@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli import options as cli
-from ragstone.cli.train_generator import record_document, record_text
+from ragstone.cli.train_generator import plan_option, print_plan, record_document, record_text
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragstone.training.judge_recipe import JudgeRecipe
     from ragstone.training.judge_report import JudgeReport
     from ragstone.training.record import TrainingRecord
+    from ragstone.training.training import Training
 
 
 @click.command("judge")
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
     default=Path(".ragstone/calls.sqlite"),
     help="File of the calls of --beside.",
 )
+@plan_option
 @cli.json_option
-def judge_command(file: Path, beside: tuple[str, ...], calls: Path) -> None:
+def judge_command(*, file: Path, beside: tuple[str, ...], calls: Path, plan: bool) -> None:
     """Train a judge on people's labels, and compare it with people on unseen documents.
 
     FILE is a training file (docs/train-judge.md). The items are split by source document and by
@@ -48,6 +50,7 @@ def judge_command(file: Path, beside: tuple[str, ...], calls: Path) -> None:
     \b
     Examples:
       ragstone train judge judge.yaml
+      ragstone train judge judge.yaml --plan        memory, time and disk; nothing is trained
       ragstone train judge judge.yaml --beside support --json
     """
     from ragstone.cli.read_judge import read_judges
@@ -55,6 +58,9 @@ def judge_command(file: Path, beside: tuple[str, ...], calls: Path) -> None:
     from ragstone.training.recipe import read_recipe
 
     recipe = read_recipe(file, JudgeRecipe)
+    if plan:
+        print_plan(_prepared(recipe)[0])
+        return
     rivals = [judge for spec in beside for judge in read_judges(spec, None, {})]
     record, report = trained_judge(recipe, rivals, calls)
     cli.print_result(
@@ -72,10 +78,21 @@ def trained_judge(
         ConfigError: a key is wrong, or there are too few labels.
         MissingDependency: a package of the extra `train` is missing.
     """
+    from ragstone.training.record import write_record
+
+    training, base, parts = _prepared(recipe)
+    record = training.run()
+    report = _report(training.folder, base, parts, rivals, calls)
+    record = replace(record, facts={**record.facts, "report": report.to_dict()})
+    write_record(training.folder, record)
+    return record, report
+
+
+def _prepared(recipe: JudgeRecipe) -> tuple[Training[Any], Base, Parts]:
+    """Return the training of a judge, its base, and the items of each part; nothing is trained."""
     from ragstone.cli.labelled_data import read_labelled
     from ragstone.training.classifier import classifier_facts, judge_training, known_labels
     from ragstone.training.judge_bases import base_of
-    from ragstone.training.record import write_record
     from ragstone.training.splits import PARTS, split
     from ragstone.training.weights import require_training
 
@@ -85,6 +102,8 @@ def trained_judge(
     kept = {one.item_id: one for one in items}
     splits = split(data.dataset, recipe.validation, recipe.test, recipe.seed)
     parts = {p: [kept[i] for i in getattr(splits, p) if i in kept] for p in PARTS}
+    if not parts["test"]:
+        raise ConfigError("the test part has no item; raise the share `test`", key="test")
     facts = classifier_facts(recipe, data.name, parts, data.usual)
     base = base_of(recipe, facts)
     sizes = {p: len(own) for p, own in parts.items()}
@@ -92,11 +111,7 @@ def trained_judge(
     training = judge_training(
         recipe, base, facts, parts, data=about, files=splits.files(), notes=notes
     )
-    record = training.run()
-    report = _report(training.folder, base, parts, rivals, calls)
-    record = replace(record, facts={**record.facts, "report": report.to_dict()})
-    write_record(training.folder, record)
-    return record, report
+    return training, base, parts
 
 
 def _digest(parts: Parts) -> str:
@@ -119,8 +134,6 @@ def _report(
     from ragstone.training.judge_report import judge_report, untrained_labels
 
     facts, test = read_facts(folder), parts["test"]
-    if not test:
-        raise ConfigError("the test part has no item; raise the share `test`", key="test")
     others = untrained_labels(facts, base, parts)
     others |= _labels_of(rivals, test, facts, calls) if rivals else {}
     return judge_report(facts, test, base.scores(folder, test), others)

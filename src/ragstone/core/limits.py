@@ -290,6 +290,8 @@ SHOWN_DIFFERENCES: Final = 20
 """Numbers of one cause, or of one category, that `verify` and `diff` print; JSON has all."""
 SHOWN_DIFFERING_CHARACTERS: Final = 24
 """Characters of a value that differs: enough to distinguish digests."""
+SHOWN_COMMON_CHARACTERS: Final = 10
+"""Characters shown before the difference of two long values that begin alike."""
 TRACKED_CHARACTERS: Final = 500  # Characters of a parameter that every MLflow keeps.
 TRACKER_SECONDS: Final = 20  # For a tracker to be reached before a run.
 TRACKED_BATCH: Final = 100  # Parameters or numbers of one request: the most that MLflow takes.

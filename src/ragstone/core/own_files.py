@@ -36,14 +36,22 @@ def read_model(path: Path, kind: str, model: type[T]) -> T:
     except ValidationError as error:
         # A misspelt key explains why another one is missing.
         first = min(error.errors(), key=lambda one: one["type"] not in _UNKNOWN)
-        place = first["loc"]
+        place = _place(first["loc"])
         key = ".".join(map(str, place)) or "the file"
         near = ""
         if first["type"] in _UNKNOWN:
             near = did_you_mean(str(place[-1]), _keys(model, place[:-1]))
-        message = _PLAIN.get(first["type"], first["msg"].lower())
+        # Each form that a key may have is an error of its own.
+        alike = [one for one in error.errors() if _place(one["loc"]) == place]
+        messages = (_PLAIN.get(one["type"], one["msg"].lower()) for one in alike)
+        message = ", or ".join(dict.fromkeys(messages))
         problem = f"{path}: {key}: {message}{near}"
         raise ConfigError(problem, path=path, key=key, value=first["input"]) from error
+
+
+def _place(given: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Return the keys of an error's place without the types that pydantic tried there."""
+    return tuple(part for part in given if isinstance(part, int) or "[" not in part)
 
 
 def _keys(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.bundled import MODELS
 from ragstone.models.locate import files_digest
-from ragstone.models.parameters import gguf_text
+from ragstone.models.parameters import gguf_text, is_whole
 
 CONFIG: Final = "adapter_config.json"
 WEIGHTS: Final = "adapter_model.safetensors"
@@ -130,6 +130,11 @@ def read_adapter(folder: Path | str, base: str = "") -> Adapter:
                 f"the adapter {folder} has no {name} (pickled weights are not read); save it with "
                 "save_pretrained of PEFT"
             )
+    if not is_whole(folder / WEIGHTS):
+        raise ModelFileError(
+            f"{folder / WEIGHTS} is damaged: its header and its size do not agree; copy the "
+            "adapter again, or remove the folder and train again"
+        )
     config = _json(folder / CONFIG)
     if config.get("peft_type") != "LORA":
         raise ConfigError(f"the adapter {folder} is {config.get('peft_type')!r}: only LORA is used")

@@ -18,8 +18,15 @@ from ragstone.types import ChatMessage
 
 Quantization: TypeAlias = Literal["int4", "int8"]
 """Number type to which weights are rounded when a model is loaded."""
-FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
+_FAILURES: Final = (OSError, ValueError, KeyError, RuntimeError, AssertionError, ImportError)
 """Errors of transformers and peft; ImportError: a package for the folder's own quantisation."""
+
+
+def failures(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """Return the errors of loading a model, that of a damaged file of weights, and more."""
+    from safetensors import SafetensorError
+
+    return *_FAILURES, SafetensorError, *more
 
 
 def load_causal_lm(
@@ -53,7 +60,7 @@ def load_causal_lm(
             model = AutoModelForCausalLM.from_pretrained(folder, **given)
             # Quantised weights are on their device already.
             model = model if getattr(model, "is_quantized", False) else model.to(device)
-    except FAILURES as error:
+    except failures() as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
@@ -101,7 +108,7 @@ def _tokenizer(path: Path, name: str) -> Any:
     try:
         with quiet():
             return AutoTokenizer.from_pretrained(folder, **given)
-    except FAILURES as error:
+    except failures() as error:
         raise ModelFileError(f"the tokenizer of {name!r} cannot be loaded: {error}") from error
 
 
@@ -119,7 +126,7 @@ def check_quantization(path: Path, name: str) -> None:
             "`quantization`, or give the folder of the unquantised model",
             key="quantization",
         )
-    require("quantised weights", "quantized", "bitsandbytes")
+    require("the rounding of weights", "quantized", "bitsandbytes")
 
 
 def _weights(device: str, dtype: str, quantization: Quantization | None) -> dict[str, Any]:
@@ -159,7 +166,7 @@ def add_adapter(model: Any, adapter: Adapter) -> Any:
             # Weights of the adapter that are missing would stay random: peft only warns.
             warnings.filterwarnings("error", message="Found missing adapter keys")
             return PeftModel.from_pretrained(model, str(adapter.folder))
-    except (*FAILURES, UserWarning) as error:
+    except failures(UserWarning) as error:
         raise ModelFileError(
             f"the adapter {adapter.folder} does not fit its base {adapter.base!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"

@@ -35,6 +35,19 @@ def parameter_count(path: Path) -> int | None:
     return sum(known) if counts and len(known) == len(counts) else None
 
 
+def is_whole(path: Path) -> bool:
+    """Return whether a file of safetensors has all the bytes that its header names."""
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            _check(length)
+            header = json.loads(file.read(length))
+        ends = (one["data_offsets"][1] for name, one in header.items() if name != "__metadata__")
+        return path.stat().st_size == 8 + int(length) + int(max(ends, default=0))
+    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError):
+        return False
+
+
 def gguf_text(path: Path, key: str) -> str:
     """Return a text in the metadata of a GGUF file; "" if there is none."""
     try:

@@ -14,7 +14,7 @@ from ragstone.calls.types import Request
 from ragstone.core import limits
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.adapters import Adapter
-from ragstone.models.causal_lm import FAILURES, Quantization, add_adapter, plain_text
+from ragstone.models.causal_lm import Quantization, add_adapter, failures, plain_text
 from ragstone.models.locate import FROM_FILES, TRANSFORMERS_LM
 from ragstone.models.quiet import quiet
 from ragstone.models.transformers_lm import HfModel
@@ -60,7 +60,7 @@ def load_seq2seq(
             given["dtype"] = getattr(torch, dtype)
             model = AutoModelForSeq2SeqLM.from_pretrained(path, **given).to(device)
             give_rows(model, len(tokenizer))
-    except FAILURES as error:
+    except failures() as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
             f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"

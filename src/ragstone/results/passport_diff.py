@@ -11,7 +11,7 @@ from typing import Any, Final
 from ragstone.core.component import TEMPLATE_FIELD
 from ragstone.data.readers.rows import listed
 from ragstone.results.contents import marks_of, pairs, query_ids_of
-from ragstone.results.passport_numbers import differing, first_lines, numbered, shown
+from ragstone.results.passport_numbers import differing, first_lines, numbered, shown_apart
 
 CATEGORIES: Final = (
     "data",
@@ -41,7 +41,7 @@ class PassportChange:
 
     def __str__(self) -> str:
         """Return the change as one line."""
-        return f"{self.what}: {shown(self.a)} | {shown(self.b)}"
+        return f"{self.what}: {' | '.join(shown_apart(self.a, self.b))}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     yield from _rows(a["contents"], b["contents"])
     yield from _entries("data", *({"sample": p["experiment"].get("sample")} for p in (a, b)))
     yield from _parts(a, b)
+    trainings = ({_trained(t): _seen(t) for t in p.get("trained", ())} for p in (a, b))
+    yield from _entries("models", *trainings)
     for key in ("settings", "metrics", "judges", "oracle", "headline", "analysis"):
         yield from _entries("parts", *({key: p["experiment"].get(key)} for p in (a, b)))
     yield from _entries("parts", *({"correct": _rule(p["experiment"])} for p in (a, b)))
@@ -89,6 +91,14 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     )
     places = (numbered(p["numbers"]).items() for p in (a, b))
     yield from _entries("numbers", *({_place(*place): row for place, row in s} for s in places))
+
+
+def _trained(training: Mapping[str, Any]) -> str:
+    return f"{training['system']}: {training['step']}, training"
+
+
+def _seen(training: Mapping[str, Any]) -> str:
+    return f"{training['seen']} of {training['asked']} queries seen"
 
 
 def _rule(file: Mapping[str, Any]) -> Any:

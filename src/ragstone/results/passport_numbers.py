@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 from ragstone.core import limits
@@ -66,6 +67,21 @@ def first_lines(found: Sequence[object]) -> Iterator[str]:
     yield from (f"  {one}" for one in found[: limits.SHOWN_DIFFERENCES])
     if len(found) > limits.SHOWN_DIFFERENCES:
         yield f"  ... and {len(found) - limits.SHOWN_DIFFERENCES:,} more; --json lists all"
+
+
+def shown_apart(a: Any, b: Any) -> tuple[str, str]:
+    """Return two different values as short texts that differ, too.
+
+    >>> shown_apart("hf:0123456789012345678:alone", "hf:0123456789012345678:alone tuned")
+    ('...678:alone', '...678:alone tuned')
+    """
+    if shown(a) != shown(b):
+        return shown(a), shown(b)
+    texts = [" ".join(str(value).split()) for value in (a, b)]
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    start = max(0, alike - limits.SHOWN_COMMON_CHARACTERS)
+    first, second = (shown(f"...{text[start:]}") for text in texts)
+    return first, second
 
 
 def shown(value: Any) -> str:

@@ -115,7 +115,7 @@ def _sections(record: TrainingRecord, results: str) -> Iterator[str]:
         [
             _UNFIT.get(record.kind, "For other tasks than the trained one."),
             "For numbers about queries or documents that it was trained on: they are too good.",
-            "With another base than the one below: the weights do not fit it.",
+            "With another base than the one above: the weights do not fit it.",
         ]
     )
     yield "## Memorised data"

@@ -51,7 +51,7 @@ def generator_training(
         for name, tasks in parts.items()
         if (gone := data.get(name, len(tasks)) - len(tasks))
     ]
-    made = {name: _examples(recipe, tokenizer, tasks, notes) for name, tasks in parts.items()}
+    made = {part: _examples(recipe, tokenizer, part, tasks, notes) for part, tasks in parts.items()}
 
     def learner() -> CausalLearner:
         return CausalLearner.of(with_adapter(model, recipe), tokenizer, recipe)
@@ -75,7 +75,7 @@ def generator_training(
 
 
 def _examples(
-    recipe: GeneratorRecipe, tokenizer: Any, tasks: Iterable[Task], notes: list[str]
+    recipe: GeneratorRecipe, tokenizer: Any, part: str, tasks: Iterable[Task], notes: list[str]
 ) -> list[Example]:
     """Return the examples; those without an answer or too long are noted."""
     asked = Hf(recipe.base, budget=recipe.budget, prompt=recipe.prompt or DEFAULT_PROMPT)
@@ -91,9 +91,10 @@ def _examples(
         else:
             found.append(example)
     if without:
-        notes.append(f"{without} queries without a gold answer were left out")
+        notes.append(f"{without} queries without a gold answer were left out ({part})")
     if long:
-        notes.append(f"{long} examples of more than {recipe.max_tokens} tokens were left out")
+        text = f"{long} examples of more than {recipe.max_tokens} tokens were left out ({part})"
+        notes.append(text)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -78,7 +78,7 @@ class TrainingPlan(Shown):
             ("trained parameters", f"{self.trainable:,} of {self.parameters:,} ({self.method})"),
             ("examples", f"{self.examples:,}, and {self.validation:,} for validation"),
             ("steps", f"{self.steps:,} of {self.batch} examples{parts}"),
-            ("tokens", f"{self.tokens:,}; the longest example has {self.longest:,}"),
+            *self._token_rows(),
             ("memory", f"{size(one.total)}; {free} free beside the loaded weights"),
             ("  weights", size(one.weights)),
             ("  gradients and AdamW", size(one.gradients + one.moments)),
@@ -92,6 +92,10 @@ class TrainingPlan(Shown):
         if self.seconds is not None:
             rows.append(("time", f"about {_duration(self.seconds)} ({self.conditions})"))
         yield TextTable(["", self.base], rows)
+
+    def _token_rows(self) -> Iterator[tuple[str, str]]:
+        if self.tokens:
+            yield "tokens", f"{self.tokens:,}; the longest example has {self.longest:,}"
 
     def require(self, folder: Path) -> None:
         """Raise `RagstoneError` if memory or disk is too small for the training."""
@@ -152,6 +156,7 @@ def plan_training(
     output = sum(p.numel() * p.element_size() for p in numbers)
     checkpoint = output + memory.moments
     best = 2 * output if recipe.optim.patience else 0
+    cpus = available_cpus()
     mean = sum(map(_tokens, examples)) / len(examples)
     plan = TrainingPlan(
         base=recipe.base,
@@ -171,7 +176,7 @@ def plan_training(
         output=output,
         disk=2 * checkpoint + best + output,
         disk_free=free_disk(Path(recipe.output).expanduser()),
-        conditions=f"one step of {recipe.optim.dtype} timed on {available_cpus()} CPUs"
+        conditions=f"one step of {recipe.optim.dtype} timed on {cpus} CPU{'s' * (cpus > 1)}"
         if recipe.device == "cpu"
         else f"one step of {recipe.optim.dtype} timed on {recipe.device}",
     )

@@ -5,6 +5,7 @@ docs/train.md lists the keys. The defaults are those of BERGEN (2024), table 8.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
@@ -118,9 +119,11 @@ def read_recipe(path: Path, kind: type[R]) -> R:
     """Return a training file.
 
     Raises:
-        ConfigError: the file cannot be read, or a key is unknown, missing or wrong.
+        ConfigError: the file cannot be read, a key is unknown, missing or wrong, or the output
+            cannot be a folder that this user writes.
     """
     found = read_model(path, "training file", kind)
+    require_output(Path(found.output).expanduser())
     for key in ("validation", "test"):
         share = getattr(found, key)
         if isinstance(share, int | float) and not 0 <= share < 1:
@@ -131,3 +134,19 @@ def read_recipe(path: Path, kind: type[R]) -> R:
                 value=share,
             )
     return found
+
+
+def require_output(folder: Path) -> None:
+    """Raise `ConfigError` if a folder cannot be made or written; nothing is made."""
+    nearest = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not nearest.is_dir():
+        problem = f"{nearest} is a file"
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        problem = f"there is no permission to write into {nearest}"
+    else:
+        return
+    raise ConfigError(
+        f"the output folder {folder} cannot be written: {problem}; choose another one (output)",
+        key="output",
+        value=str(folder),
+    )

@@ -135,10 +135,11 @@ def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:
         write_record(folder, record)
         return record
     if kept.key != record.key:
-        differing = ", ".join(_differing(kept, record))
+        differing = _differing(kept, record)
+        verb = "differs" if len(differing) == 1 else "differ"
         raise ConfigError(
-            f"the output folder {folder} has another training: {differing} differ. Choose another "
-            "output, or remove the folder",
+            f"the output folder {folder} has another training: {', '.join(differing)} {verb}. "
+            "Choose another output, or remove the folder",
             key="output",
             value=str(folder),
         )
@@ -157,6 +158,15 @@ def begin(folder: Path, record: TrainingRecord) -> TrainingRecord:
 def _differing(one: TrainingRecord, other: TrainingRecord) -> list[str]:
     found = [name for name in ("kind", "base_digest") if getattr(one, name) != getattr(other, name)]
     for name in ("recipe", "data"):
-        before, now = getattr(one, name), json.loads(json.dumps(getattr(other, name)))
+        before, now = (_flat(json.loads(json.dumps(getattr(r, name)))) for r in (one, other))
         found += sorted(k for k in {*before, *now} if before.get(k) != now.get(k))
+    return found
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return the values of nested keys under names such as `optim.lr`."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        inner = isinstance(value, Mapping)
+        found |= _flat(value, f"{before}{name}.") if inner else {f"{before}{name}": value}
     return found

@@ -128,7 +128,8 @@ class Training(Generic[T]):
 
     def _require_examples(self) -> None:
         if not self.examples:
-            raise ConfigError("there is nothing to learn: the training part has no example")
+            why = f" ({'; '.join(self.notes)})" if self.notes else ""
+            raise ConfigError(f"there is nothing to learn: the training part has no example{why}")
 
     def _kept_batch(self, kept: TrainingRecord | None) -> int | None:
         """Return the batch of the file, or the one that was chosen when the training began."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from ragstone.calls.types import Endpoint, ServerPool
 from ragstone.components.generators.adapted import AdaptedGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.errors import ConfigError
 from ragstone.models.adapter_gguf import gguf_adapter
 from ragstone.models.files import model_digest
 from ragstone.models.llama_server import check_runnable, local_servers
@@ -45,6 +47,7 @@ class Local(AdaptedGenerator):
     @cached_property
     def _digest(self) -> str:
         """SHA-256 of the model file; the adapter is checked against it."""
+        self._require_file()
         digest = model_digest(self.model)
         if self.found_adapter:
             self.found_adapter.check_base(self.model, digest)
@@ -59,10 +62,21 @@ class Local(AdaptedGenerator):
     def check(self, services: Services) -> None:
         """Raise if the model file or the package that runs it is missing."""
         if not services.calls.replay_only:
+            self._require_file()
             path = check_runnable(self.model)
             if self.found_adapter:
                 _ = self._digest
                 gguf_adapter(self.found_adapter, path)
+
+    def _require_file(self) -> None:
+        folder = Path(self.model).expanduser()
+        if folder.is_dir() and not any(folder.glob("*.gguf")):
+            raise ConfigError(
+                f"local runs a GGUF file, and the model {self.model!r} is a folder; give a GGUF "
+                "copy of it (model=FILE.gguf), or use the generator hf",
+                key="model",
+                value=self.model,
+            )
 
     def _serve(self) -> ServerPool:
         return local_servers(
