@@ -31,6 +31,13 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
         begin(tmp_path, other)
 
 
+def test_a_nested_key_is_named_alone(tmp_path: Path) -> None:
+    """`optim.lr` says more than `optim`."""
+    begin(tmp_path, replace(RECORD, recipe={"optim": {"lr": 1, "batch": 2}}))
+    with pytest.raises(ConfigError, match=r"another training: optim.lr differs\. Choose"):
+        begin(tmp_path, replace(RECORD, recipe={"optim": {"lr": 2, "batch": 2}}))
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     """Broken JSON, and JSON without the fields."""
     for text in ("{", "[]", '{"kind": "generator"}'):
