@@ -43,7 +43,7 @@ def is_whole(path: Path) -> bool:
             _check(length)
             header = json.loads(file.read(length))
         ends = (one["data_offsets"][1] for name, one in header.items() if name != "__metadata__")
-        return path.stat().st_size == 8 + length + max(ends, default=0)
+        return bool(path.stat().st_size == 8 + length + max(ends, default=0))
     except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError):
         return False
 
