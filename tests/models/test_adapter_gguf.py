@@ -177,7 +177,7 @@ def test_a_damaged_file_is_an_error_that_names_it(base: Path, tmp_path: Path) ->
     for content in (b"no", struct.pack("<Q", len(header)) + header + b"1"):
         weights.write_bytes(content)
         with pytest.raises(
-            ModelFileError, match="safetensors is damaged|cannot be read as safetensors"
+            ModelFileError, match=r"safetensors is damaged|cannot be read as safetensors"
         ):
             gguf_adapter(read_adapter(folder), base.parent / "model.gguf")
     with pytest.raises(ModelFileError, match="cannot be read as a GGUF file"):
