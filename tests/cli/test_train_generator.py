@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tests.fakes.tiny_chat_model import tiny_chat_model
 
 from ragstone.cli.train import command
+from ragstone.errors import ModelFileError
 
 pytestmark = pytest.mark.needs("torch", "transformers", "peft")
 
@@ -61,3 +62,39 @@ def test_a_file_trains_and_the_second_run_says_the_same(
     ]
     assert all(parts)
     assert len({one for part in parts for one in part}) == sum(map(len, parts))
+
+
+def test_all_queries_may_be_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a validation part no loss of it is measured."""
+    path = written(tmp_path, validation=0, test=0, setting="gold", optim={"steps": 1, "batch": 1})
+    found = json.loads(ran(tmp_path, monkeypatch, str(path), "--json"))
+    assert found["validation"] == []
+    assert found["data"]["validation"] == found["data"]["test"] == 0
+
+
+def test_data_without_answers_are_refused_with_the_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names what was left out, of which part."""
+    (tmp_path / "data").mkdir()
+    rows = [{"query_id": f"q{n}", "text": f"question {n} about {n * n}"} for n in range(10)]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "data" / "queries.jsonl").write_text(text, encoding="utf-8")
+    path = written(tmp_path, data=str(tmp_path / "data"), setting="none")
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(command, ["generator", str(path)])
+    assert "without a gold answer were left out (train)" in str(found.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_damaged_weights_of_the_base_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the base."""
+    path = written(tmp_path)
+    weights = tmp_path / "base" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(command, ["generator", str(path)])
+    assert isinstance(found.exception, ModelFileError)
+    assert "cannot load the model" in str(found.exception)

@@ -169,3 +169,15 @@ def test_an_unknown_label_and_an_unknown_base_are_errors(tmp_path: Path, encoder
         assert found.exit_code != 0
         assert message in str(found.exception) + found.output
         assert not (tmp_path / "out").exists()
+
+
+def test_a_plan_trains_nothing(tmp_path: Path, encoder: Path) -> None:
+    """Memory and steps are known, and so is an empty test part."""
+    queries_with(tmp_path / "data", 40, {"good": "a", "bad": "b"})
+    found = run("train", "judge", recipe_of(tmp_path, encoder), "--plan")
+    assert found["memory"]["total"] > 0
+    assert found["examples"] > 0
+    file = recipe_of(tmp_path, encoder, test=0)
+    refused = CliRunner().invoke(root, ["train", "judge", str(file)])
+    assert "the test part has no item" in str(refused.exception) + refused.output
+    assert not (tmp_path / "out").exists()

@@ -80,7 +80,8 @@ def _put_files(page: str, folder: Path) -> None:
         shape = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"]}
         named = {"base_model_name_or_path": "smollm2-135m-instruct", **shape}
         (folder / "trained" / "adapter_config.json").write_text(json.dumps(named))
-        (folder / "trained" / "adapter_model.safetensors").touch()
+        none = (2).to_bytes(8, "little") + b"{}"
+        (folder / "trained" / "adapter_model.safetensors").write_bytes(none)
     for module, name in re.findall(r"\b(my_\w+)\b(?:\.py)?:(\w+)", text):
         for block in blocks:
             if re.search(rf"^(def|class) {name}\b", block, re.MULTILINE):

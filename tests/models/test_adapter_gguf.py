@@ -178,7 +178,9 @@ def test_a_damaged_file_is_an_error_that_names_it(base: Path, tmp_path: Path) ->
     files = [struct.pack("<Q", len(h)) + h + b"1" for h in (header, b"[1]", b"[" * 100_000)]
     for content in (b"no", long, *files):
         weights.write_bytes(content)
-        with pytest.raises(ModelFileError, match="cannot be read as safetensors"):
+        with pytest.raises(
+            ModelFileError, match=r"safetensors is damaged|cannot be read as safetensors"
+        ):
             gguf_adapter(read_adapter(folder), base.parent / "model.gguf")
     with pytest.raises(ModelFileError, match="cannot be read as a GGUF file"):
         gguf_adapter(read_adapter(base.parent / "adapter"), base / "config.json")

@@ -27,7 +27,7 @@ def written(folder: Path, record: dict[str, Any] | None = None, **config: Any) -
     """Return a folder as PEFT writes it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "adapter_config.json").write_text(json.dumps(CONFIG | config))
-    (folder / "adapter_model.safetensors").write_bytes(b"weights")
+    (folder / "adapter_model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
     if record is not None:
         (folder / "training.json").write_text(json.dumps(record))
     return folder
@@ -132,3 +132,13 @@ def test_what_is_no_adapter_is_refused(tmp_path: Path) -> None:
         read_adapter(broken)
     with pytest.raises(ModelFileError, match="no usable r and lora_alpha"):
         read_adapter(written(tmp_path / "rankless", r=0))
+
+
+def test_damaged_weights_are_refused_before_the_base_is_loaded(tmp_path: Path) -> None:
+    """A file that was cut, and one that is something else."""
+    folder = written(tmp_path / "a")
+    whole = (folder / "adapter_model.safetensors").read_bytes()
+    for damaged in (whole[:-1], b"weights", b"", whole + b"more"):
+        (folder / "adapter_model.safetensors").write_bytes(damaged)
+        with pytest.raises(ModelFileError, match=r"adapter_model.safetensors is damaged: .* again"):
+            read_adapter(folder)

@@ -18,7 +18,7 @@ from ragstone.results.contents import changed_rows, content_of, pairs
 from ragstone.results.html import render_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.passport import make_passport
-from ragstone.results.passport_diff import CATEGORIES, diff_passports
+from ragstone.results.passport_diff import CATEGORIES, PassportChange, diff_passports
 from ragstone.results.passport_file import read_passport, write_passport
 from ragstone.results.publishable import publishable
 from ragstone.results.results import Results
@@ -192,6 +192,24 @@ def test_a_diff_names_parts_that_only_one_has(tmp_path: Path) -> None:
     assert named["best: retriever"] == (None, "retrievers/oracle")
     assert named["metric nDCG@10"][1] is None
     assert named["metric F1"][0] is None
+
+
+def test_a_diff_names_a_training_and_where_long_values_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An adapter adds its digest at the end of the revision of its base."""
+    first = run(tmp_path / "a").passport()
+    seen = {"system": "tuned", "step": "generator", "seen": 5, "asked": 12}
+    second = {**first, "trained": [seen]}
+    found = diff_passports(first, second)
+    assert [str(one) for one in found.changes] == [
+        "tuned: generator, training: none | 5 of 12 queries seen"
+    ]
+    long = "0" * 40
+    change = PassportChange("models", "m", f"{long}:one", f"{long}:other")
+    assert str(change) == "m: ...00000000:one | ...00000000:other"
+    monkeypatch.setattr(limits, "SHOWN_COMMON_CHARACTERS", 2)
+    assert str(change) == "m: ...:one | ...:other"
 
 
 def test_a_text_shows_the_first_differences(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.training.recipe import GeneratorRecipe, read_recipe
+from ragstone.training.recipe import GeneratorRecipe, read_recipe, require_output
 
 KEYS = "base: x\ndata: sample\noutput: out\n"
 
@@ -52,9 +52,31 @@ def test_the_keys_of_the_issue_are_read(tmp_path: Path) -> None:
         ("test: -0.1", "test: a share"),
         ("epochs: 3", "epochs"),
         ("device: tpu", "device"),
+        (
+            "adapter: {targets: q_proj}",
+            "targets: input should be 'all-linear', or a list is needed",
+        ),
     ],
 )
 def test_mistakes_name_their_key(tmp_path: Path, text: str, named: str) -> None:
     """Nothing is loaded before the file is right."""
     with pytest.raises(ConfigError, match=named):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize("output", ["file", "file/below"])
+def test_an_output_that_cannot_be_a_folder_is_refused(tmp_path: Path, output: str) -> None:
+    """The base is not loaded for it."""
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(f"base: x\ndata: sample\noutput: {tmp_path / output}\n")
+    with pytest.raises(ConfigError, match=r"cannot be written: .*file is a file; choose another"):
+        read_recipe(tmp_path / "t.yaml", GeneratorRecipe)
+
+
+def test_an_output_without_permission_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nearest folder that exists is named."""
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(ConfigError, match=f"no permission to write into {tmp_path}"):
+        require_output(tmp_path / "new" / "out")

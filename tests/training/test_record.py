@@ -63,6 +63,13 @@ def test_the_kept_weights_are_the_best_with_early_stopping() -> None:
     assert replace(done, recipe={"optim": {"patience": 1}}).kept["step"] == 2
 
 
+def test_a_nested_key_is_named_alone(tmp_path: Path) -> None:
+    """`optim.lr` says more than `optim`."""
+    begin(tmp_path, replace(RECORD, recipe={"optim": {"lr": 1, "batch": 2}}))
+    with pytest.raises(ConfigError, match=r"another training: optim.lr differs\. Choose"):
+        begin(tmp_path, replace(RECORD, recipe={"optim": {"lr": 2, "batch": 2}}))
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     """Broken JSON, and JSON without the fields."""
     for text in ("{", "[]", '{"kind": "generator"}'):

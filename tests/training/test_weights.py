@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,16 @@ def test_an_adapter_has_two_matrices_per_linear_layer(tmp_path: Path) -> None:
     save_weights(made, tiny_tokenizer(), tmp_path / "out")
     kept = {path.name for path in (tmp_path / "out").iterdir()}
     assert kept == {"adapter_config.json", "adapter_model.safetensors"}
+
+
+def test_the_layers_are_written_in_one_order(tmp_path: Path) -> None:
+    """A set has another order in each process; the digest of the adapter may not."""
+    made = with_adapter(model(tmp_path), recipe())
+    save_weights(made, tiny_tokenizer(), tmp_path / "out")
+    text = (tmp_path / "out" / "adapter_config.json").read_text(encoding="utf-8")
+    layers = json.loads(text)["target_modules"]
+    assert layers == sorted(layers)
+    assert len(layers) > 1
 
 
 def test_full_training_changes_every_weight(tmp_path: Path) -> None:

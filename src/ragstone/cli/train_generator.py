@@ -55,7 +55,7 @@ def _training(recipe: GeneratorRecipe, folder: Path) -> Training[Example]:
     from ragstone.training.splits import split
 
     experiment = _experiment(recipe, recipe.data, folder)
-    splits = split(experiment.dataset, recipe.validation, recipe.test, recipe.seed)
+    splits = split(experiment.dataset, recipe.validation, recipe.test, recipe.seed, folder)
     settings = [setting.setting for setting in experiment.settings]
     parts = {}
     for name in ("train", "validation"):

@@ -88,7 +88,7 @@ def _data(
 
     dataset = load_dataset(recipe.data, folder)
     check_judgements(dataset)
-    splits = split(dataset, recipe.validation, recipe.test, recipe.seed)
+    splits = split(dataset, recipe.validation, recipe.test, recipe.seed, folder)
     ids = {part: getattr(splits, part) for part in PARTS}
     documents = {part: documents_of(splits.data[part], ids[part]) for part in PARTS}
     searches = {part: searches_of(splits.data[part], ids[part]) for part in PARTS}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from ragstone.models.text_classifier import Pooling
-from ragstone.training.recipe import Count, Method, Optim, Recipe
+from ragstone.training.recipe import Count, Method, Optim, Recipe, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +46,9 @@ class JudgeRecipe(Recipe):
     least: Count = 10
     """A label with fewer items is left out, with a note."""
     optim: JudgeOptim = field(default_factory=JudgeOptim)
-    validation: Any = 0.2
+    validation: Share = 0.2
     """Share of the items on which training stops, and on which the judge is calibrated."""
-    test: Any = 0.3
+    test: Share = 0.3
     """Share of the items on which the judge is compared with people."""
     max_tokens: Count = 384
     """Longer inputs of an encoder are cut; longer prompts of a causal base are left out."""

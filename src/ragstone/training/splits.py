@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ragstone.core import limits
@@ -73,7 +74,9 @@ class Splits:
         return {**sizes, "documents": self.documents, "groups": self.groups, "seed": self.seed}
 
 
-def split(dataset: Dataset, validation: Any, test: Any, seed: int) -> Splits:
+def split(
+    dataset: Dataset, validation: Any, test: Any, seed: int, folder: Path | None = None
+) -> Splits:
     """Return the parts of a data set; the same arguments always give the same parts.
 
     Args:
@@ -81,6 +84,7 @@ def split(dataset: Dataset, validation: Any, test: Any, seed: int) -> Splits:
         validation: share of the queries, or a data set of its own (all that `load_dataset` reads).
         test: the same for the test.
         seed: seed of the deal.
+        folder: the folder of the training file, in which declared data sets are looked for too.
 
     Raises:
         ConfigError: declared data sets overlap, or the shares cannot be met.
@@ -95,7 +99,7 @@ def split(dataset: Dataset, validation: Any, test: Any, seed: int) -> Splits:
             key="validation",
             value=validation,
         )
-    data = {p: dataset if p in shares else load_dataset(given[p]) for p in given}
+    data = {p: dataset if p in shares else load_dataset(given[p], folder=folder) for p in given}
     data = {"train": dataset, **data}
     declared = {p: one for p, one in data.items() if p not in shares}
     items = [(part, query) for part, one in declared.items() for query in one.queries]

@@ -108,6 +108,10 @@ def save_weights(model: Any, tokenizer: Any, folder: Path) -> None:
     adapted = hasattr(model, "peft_config")
     # A new token has rows of its own beside an adapter; the matrix around them is the base's.
     given = {"save_embedding_layers": False} if adapted else {}
+    for config in model.peft_config.values() if adapted else ():
+        # A set has another order in each process, and the digest would depend on it.
+        if isinstance(config.target_modules, set):
+            config.target_modules = sorted(config.target_modules)
     with quiet():
         model.save_pretrained(folder, **given)
     if not adapted:

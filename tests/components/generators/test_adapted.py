@@ -72,7 +72,7 @@ def config(folder: Path, base: str = BUNDLED, **record: str) -> str:
     folder.mkdir(parents=True)
     facts = {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "base_model_name_or_path": base}
     (folder / "adapter_config.json").write_text(json.dumps(facts))
-    (folder / "adapter_model.safetensors").write_bytes(b"weights")
+    (folder / "adapter_model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
     if record:
         (folder / "training.json").write_text(json.dumps({"base": base, "digest": "d", **record}))
     return str(folder)
@@ -156,7 +156,7 @@ def test_the_digest_of_the_adapter_is_part_of_the_key(kind: Any, tmp_path: Path)
     for name, base in (("one", BUNDLED), ("two", BUNDLED), ("three", f"{BUNDLED}")):
         own[name] = config(tmp_path / name, base)
     changed = Path(own["three"]) / "adapter_model.safetensors"
-    changed.write_bytes(b"other weights")
+    changed.write_bytes((3).to_bytes(8, "little") + b"{ }")
     model = tmp_path / "model"
     model.mkdir()
     (model / "config.json").write_text("{}")

@@ -259,7 +259,9 @@ def test_an_adapter_and_quantised_weights_are_arguments_of_the_engine(
     (tmp_path / "adapter").mkdir()
     config = {"peft_type": "LORA", "r": 12, "lora_alpha": 8, "base_model_name_or_path": folder}
     (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps(config))
-    (tmp_path / "adapter" / "adapter_model.safetensors").write_bytes(b"weights")
+    (tmp_path / "adapter" / "adapter_model.safetensors").write_bytes(
+        (2).to_bytes(8, "little") + b"{}"
+    )
     model = Vllm(adapter=str(tmp_path / "adapter"), quantization="int4")
     assert model.found_adapter
 
