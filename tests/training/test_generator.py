@@ -97,9 +97,9 @@ def test_queries_without_an_answer_and_long_ones_are_noted(tmp_path: Path) -> No
     keys = recipe(tmp_path)
     training = generator_training(keys, parts, {}, files={})
     assert len(training.examples) == 1
-    assert training.notes == ["1 queries without a gold answer were left out"]
+    assert training.notes == ["1 queries without a gold answer were left out (train)"]
     none = generator_training(replace(keys, max_tokens=10), parts, {}, files={})
-    assert "1 examples of more than 10 tokens were left out" in none.notes
+    assert "1 examples of more than 10 tokens were left out (train)" in none.notes
     with pytest.raises(ConfigError, match="nothing to learn"):
         none.run()
 

@@ -29,7 +29,15 @@ def parameter_count(path: Path) -> int | None:
             with file.open("rb") as opened:
                 read = _gguf if file.suffix.lower() == ".gguf" else _safetensors
                 counts.append(read(opened))
-        except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError):
+        except (
+            OSError,
+            ValueError,
+            struct.error,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ):
             return None
     known = [count for count in counts if count]
     return sum(known) if counts and len(known) == len(counts) else None
