@@ -15,6 +15,11 @@ _FIXED: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 1
 _STRING, _ARRAY = 8, 9
 _PACKED: Final = {"I8", "U8", "I16", "I32", "U32", "I64"}
 """Types of safetensors that may pack several quantised parameters in a number."""
+UNREADABLE: Final = (
+    *(OSError, ValueError, struct.error, LookupError),
+    *(TypeError, AttributeError, RecursionError),
+)
+"""Errors of a file whose header is not that of a file of weights."""
 
 
 def parameter_count(path: Path) -> int | None:
@@ -29,15 +34,7 @@ def parameter_count(path: Path) -> int | None:
             with file.open("rb") as opened:
                 read = _gguf if file.suffix.lower() == ".gguf" else _safetensors
                 counts.append(read(opened))
-        except (
-            OSError,
-            ValueError,
-            struct.error,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ):
+        except UNREADABLE:
             return None
     known = [count for count in counts if count]
     return sum(known) if counts and len(known) == len(counts) else None
@@ -52,7 +49,7 @@ def is_whole(path: Path) -> bool:
             header = json.loads(file.read(length))
         ends = (one["data_offsets"][1] for name, one in header.items() if name != "__metadata__")
         return path.stat().st_size == 8 + int(length) + int(max(ends, default=0))
-    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError):
+    except UNREADABLE:
         return False
 
 
