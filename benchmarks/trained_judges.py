@@ -63,6 +63,14 @@ ROWS: dict[str, dict[str, Any]] = {
         "max_tokens": 48,
         "optim": optim(40, 1e-2, 32, 20, 5),
     },
+    "faithful-head": {
+        "data": "mtrag:{data}/mtrag",
+        "property": "faithfulness",
+        "accept": 1.0,
+        "head_only": True,
+        "max_tokens": 160,
+        "optim": optim(60, 5e-3, 32, 10, None),
+    },
 }
 """About 2 minutes of CPU together."""
 ROWS_LONG: dict[str, dict[str, Any]] = {
@@ -114,6 +122,8 @@ def lines(recipe: JudgeRecipe, folder: Path) -> list[str]:
     first, last = record.validation[0]["loss"], record.validation[-1]["loss"]
     found = [f"  validation loss {first:.3f} before, {last:.3f} after {record.seconds:.0f} s"]
     found += [f"  {sentence}" for sentence in report.sentences]
+    if report.people is not None and report.people.value is not None:
+        found.append(f"  people among themselves: alpha {report.people.value:.2f}")
     error, right = report.calibration, report.accuracy
     low, high = right.interval or (0.0, 1.0)
     found.append(f"  right {right.value or 0:.2f} [{low:.2f}, {high:.2f}]")
