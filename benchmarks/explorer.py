@@ -40,14 +40,13 @@ from ragstone.core.schemas import (
     to_table,
 )
 from ragstone.core.store import Store
+from ragstone.results.data_facts import DataFacts, Tables
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import (
-    DataFacts,
     MetricEntry,
     RankingEntry,
     Record,
     SystemEntry,
-    Tables,
     TrialEntry,
 )
 from ragstone.results.results import Results

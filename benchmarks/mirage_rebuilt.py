@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.building.articles import Articles
-from ragstone.building.mirage import MirageBuild, MirageBuilder, Recipe
+from ragstone.building.mirage import MirageBuild, MirageBuilder, MirageRecipe
 from ragstone.calls.client import Calls
 from ragstone.components.judges.support import Support
 from ragstone.core.registry import create
@@ -61,7 +61,7 @@ def build(asked: Dataset, articles: Articles, model: Any, out: Path) -> MirageBu
     with Calls.at(out / "calls.sqlite") as calls:
         judge = Support(model=model, max_tokens=24, least_parse_rate=0.0)
         reader = create("generators", model, where="--model")
-        recipe = Recipe(least_informed=-1.0)
+        recipe = MirageRecipe(least_informed=-1.0)
         return MirageBuilder(articles, judge, reader, Services(calls=calls), recipe).build([asked])
 
 

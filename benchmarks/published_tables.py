@@ -35,14 +35,13 @@ from ragstone.core.store import Store
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.evaluation.score_files import evaluate_run
 from ragstone.results.board.table import BoardRequest, BoardTable, make_board
+from ragstone.results.data_facts import DataFacts, Tables
 from ragstone.results.joined import JoinedResults
 from ragstone.results.record import (
-    DataFacts,
     MetricEntry,
     RankingEntry,
     Record,
     SystemEntry,
-    Tables,
     TrialEntry,
 )
 from ragstone.types import Query, Score

@@ -89,12 +89,12 @@ ROWS_LONG: dict[str, dict[str, Any]] = {
         "input": "query + passages",
     },
     "causal": {
-        **BEGIN,
+        **WOW,
         "base": "smollm2-135m-instruct",
         "judge": "support",
         "method": "lora",
-        "max_tokens": 768,
-        "optim": JudgeOptim(epochs=2, lr=2e-4, batch=8),
+        "max_tokens": 512,
+        "optim": JudgeOptim(epochs=1, lr=2e-4, batch=8, validations=2, patience=None),
     },
 }
 

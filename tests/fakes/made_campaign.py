@@ -21,14 +21,13 @@ from ragstone.core.schemas import (
 from ragstone.core.spec import short_name
 from ragstone.core.store import Store
 from ragstone.errors import ConfigError
+from ragstone.results.data_facts import DataFacts, Tables
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import (
-    DataFacts,
     MetricEntry,
     RankingEntry,
     Record,
     SystemEntry,
-    Tables,
     TrialEntry,
 )
 from ragstone.types import Context, ContextPassage, Label, Prediction, Query, Ranking, Score, Status

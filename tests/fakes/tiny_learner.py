@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ragstone.training.fitting import Fitting, Schedule
+from ragstone.training.fitting import Fitting, Learner, Schedule
 from ragstone.training.recipe import Optim
 
 Row: TypeAlias = tuple[tuple[float, ...], int]
@@ -65,7 +65,7 @@ def fitting(
     return Fitting(made, rows(20), rows(6, 1), optim, schedule, 0, folder)
 
 
-def weights(learner: TinyLearner) -> bytes:
+def weights(learner: Learner[Row]) -> bytes:
     """Return all weights as bytes."""
     import torch
 

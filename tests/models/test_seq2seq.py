@@ -57,7 +57,7 @@ def test_hf_answers_alone_and_together(tmp_path: Path) -> None:
         "x",
     ]
     assert [one.text for one in replies] == [one.text for one in together if isinstance(one, Reply)]
-    assert [one.tokens_out for one in replies][1] <= 3
+    assert (replies[1].tokens_out or 0) <= 3
     assert replies[0].tokens_in == len("Answer.\n\nBridge") + 1
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.results.record import DataFacts, MetricEntry, Record, Tables
+from ragstone.results.data_facts import DataFacts, Tables
+from ragstone.results.record import MetricEntry, Record
 from ragstone.results.repeats import mean_figures, mean_labels, mean_score, repeat_scores
 from ragstone.results.scored_rows import RepeatRows, TrialResults, with_failure_rates
 from ragstone.statistics.correctness import Correctness

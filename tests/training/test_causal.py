@@ -23,7 +23,7 @@ EXAMPLES = [
 ]
 
 
-def learner(folder: Path, **optim: object) -> CausalLearner:
+def learner(folder: Path, **optim: Any) -> CausalLearner:
     """Return a learner of a tiny model."""
     import torch
     from transformers import AutoModelForCausalLM
@@ -60,7 +60,7 @@ def test_bfloat16_and_checkpointing_keep_the_gradient(tmp_path: Path) -> None:
     """Checkpointing exactly; 16 bits nearly."""
     import torch
 
-    def gradient(**optim: object) -> torch.Tensor:
+    def gradient(**optim: Any) -> torch.Tensor:
         made = learner(tmp_path, **{k: v for k, v in optim.items() if k != "checkpointing"})
         made.model.train()
         if optim.get("checkpointing"):
@@ -74,7 +74,7 @@ def test_bfloat16_and_checkpointing_keep_the_gradient(tmp_path: Path) -> None:
     assert float(torch.nn.functional.cosine_similarity(half, plain, dim=0)) > 0.99
 
 
-def opt(folder: Path, **optim: object) -> CausalLearner:
+def opt(folder: Path, **optim: Any) -> CausalLearner:
     """Return a learner of a model that ignores where a packed example begins."""
     import torch
     from tests.fakes.tiny_chat_model import tiny_tokenizer

@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.fakes.tiny_learner import fitting, rows, tiny_learner, weights
+from tests.fakes.tiny_learner import Row, fitting, rows, tiny_learner, weights
 
 from ragstone.training.checkpoints import FOLDER, Progress, load_checkpoint
 from ragstone.training.fitting import Fitting, Schedule, TrainingStopped
@@ -98,7 +98,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_checkpoint(tmp_path: 
         fitting(tmp_path / "first", optim, tiny_learner(broken_after=0)).run()
 
 
-class _Told(Fitting):
+class _Told(Fitting[Row]):
     """A training that tells each step through a pipe."""
 
     pipe: int

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.tiny_chat_model import tiny_chat_model
 
 from ragstone.errors import ConfigError, ModelFileError
+from ragstone.training.examples import Example
 from ragstone.training.generator import drawn_settings, generator_training
 from ragstone.training.recipe import AdapterShape, GeneratorRecipe, Optim
 from ragstone.training.training import Training
@@ -26,7 +28,7 @@ def task(number: int, answer: str | None = None) -> Task:
     return Task(query, Context(query.query_id, "gold", (passage,)))
 
 
-def made(folder: Path, recipe: GeneratorRecipe, count: int = 6) -> Training:
+def made(folder: Path, recipe: GeneratorRecipe, count: int = 6) -> Training[Example]:
     """Return a training of a tiny model on made queries."""
     if not (folder / "base").exists():
         tiny_chat_model(folder / "base")
@@ -39,9 +41,9 @@ def made(folder: Path, recipe: GeneratorRecipe, count: int = 6) -> Training:
     )
 
 
-def recipe(folder: Path, output: str = "out", **more: object) -> GeneratorRecipe:
+def recipe(folder: Path, output: str = "out", **more: Any) -> GeneratorRecipe:
     """Return the keys of a short training."""
-    given = {"optim": FEW, "adapter": AdapterShape(r=4, alpha=8), **more}
+    given: dict[str, Any] = {"optim": FEW, "adapter": AdapterShape(r=4, alpha=8), **more}
     return GeneratorRecipe(
         base=str(folder / "base"), data="x", output=str(folder / output), **given
     )

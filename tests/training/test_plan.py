@@ -6,6 +6,7 @@ import json
 import struct
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.tiny_learner import Row, rows, tiny_learner
@@ -19,15 +20,13 @@ from ragstone.training.recipe import Optim, Recipe
 pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
 
-def recipe(folder: Path, **optim: object) -> Recipe:
+def recipe(folder: Path, **optim: Any) -> Recipe:
     """Return the keys of a file."""
-    keys = {"base": "tiny", "data": "rows", "output": str(folder / "out")}
+    keys: dict[str, Any] = {"base": "tiny", "data": "rows", "output": str(folder / "out")}
     return Recipe(**keys, method="full", optim=Optim(**optim))
 
 
-def planned(
-    folder: Path, count: int = 200, *, timed: bool = False, **optim: object
-) -> TrainingPlan:
+def planned(folder: Path, count: int = 200, *, timed: bool = False, **optim: Any) -> TrainingPlan:
     """Return the plan of a training on some rows."""
     keys = recipe(folder, **optim)
     return plan_training(

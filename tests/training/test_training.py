@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.tiny_learner import Row, rows, tiny_learner, weights
@@ -20,7 +21,7 @@ from ragstone.training.training import Training, trained
 pytestmark = pytest.mark.needs("torch", "safetensors", "transformers")
 
 
-def training(folder: Path, **optim: object) -> Training[Row]:
+def training(folder: Path, **optim: Any) -> Training[Row]:
     """Return a training of the tiny learner."""
     output = str(folder / "out")
     keys = Recipe(base="tiny", data="rows", output=output, method="full", optim=Optim(**optim))

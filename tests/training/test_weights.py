@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.tiny_chat_model import tiny_chat_model, tiny_tokenizer
@@ -23,7 +24,7 @@ def model(folder: Path) -> object:
     return AutoModelForCausalLM.from_pretrained(tiny_chat_model(folder / "base"))
 
 
-def recipe(**more: object) -> Recipe:
+def recipe(**more: Any) -> Recipe:
     """Return the keys of a file."""
     return Recipe(base="x", data="x", output="x", **more)
 
