@@ -1,8 +1,7 @@
 "use strict";
-// The outbox: an event stays in this browser until the server has confirmed it, so a reload, a lost
-// connection or a stopped server loses nothing. Order is kept; a second copy counts once.
-// ragstoneAnnotate.send({kind, item_id, ...}, ...) returns the ids of the events, or null if
-// nothing fits. The document gets "annotate:saved", "annotate:refused" ({event, reason}) and
+// The outbox keeps events in order until the server confirms them; a second copy counts once.
+// send({kind, item_id, ...}, ...) returns their ids, null if there is no room.
+// The document gets "annotate:saved", "annotate:refused" ({event, reason}) and
 // "annotate:withdrawn" ({item id: reason}).
 const ragstoneAnnotate = (() => {
   const { project, person } = document.body.dataset, prefix = `ragstone:${project}:${encodeURIComponent(person)}:`;
@@ -11,18 +10,16 @@ const ragstoneAnnotate = (() => {
   const keys = (name) => Object.keys(localStorage).filter((key) => key.startsWith(`${prefix}${name}:`)).sort();
   const read = (key) => JSON.parse(localStorage.getItem(key));
   const events = (name) => keys(name).map(read).filter(Boolean);
-  // randomUUID exists on secure addresses alone.
-  const newId = () => crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  // randomUUID needs a secure address.
+  const newId = () => crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
   const status = () => ({ saved: Number(localStorage.getItem(`${prefix}saved`)) || 0, waiting: keys("event").length, problem });
   const tellPage = (name, detail) => document.dispatchEvent(new CustomEvent(`annotate:${name}`, { detail }));
-  // The tabs share the outbox: the event of one tab may be sent by another one.
-  const tellTabs = (withdrawn) => {
-    tellPage("withdrawn", withdrawn);
-    try { localStorage.setItem(`${prefix}withdrawn`, JSON.stringify([withdrawn, Date.now()])); } catch { /* no room: a label is refused later */ }
-  };
+  // Tabs share the outbox.
+  const tabs = new BroadcastChannel(prefix);
+  tabs.onmessage = ({ data }) => tellPage("withdrawn", data);
   const draw = () => {
     const { saved, waiting } = status();
-    $("#saved").textContent = problem ? `${problem} · ${waiting} waiting` : `Saved · ${saved.toLocaleString("en")} ${saved === 1 ? "event" : "events"}, ${waiting} waiting`;
+    $("#saved").textContent = problem ? `${problem} · ${waiting} waiting` : `Saved · ${saved.toLocaleString("en")} event${saved === 1 ? "" : "s"}, ${waiting} waiting`;
     $("#saved").classList.toggle("late", Boolean(problem));
   };
 
@@ -48,7 +45,7 @@ const ragstoneAnnotate = (() => {
   };
 
   const settle = (key, event, reason) => {
-    if (localStorage.getItem(key) === null) return; // another tab was first
+    if (localStorage.getItem(key) === null) return; // by another tab
     if (reason) localStorage.setItem(key.replace(":event:", ":refused:"), JSON.stringify({ event, reason }));
     else localStorage.setItem(`${prefix}saved`, status().saved + 1);
     localStorage.removeItem(key);
@@ -69,7 +66,7 @@ const ragstoneAnnotate = (() => {
     });
     const said = await reply.json().catch(() => ({}));
     if (reply.status === 400 || reply.status === 413) {
-      // One event that cannot be read must not hold the others up.
+      // One unreadable event must not hold up the others.
       if (batch.size === 1) for (const [key, event] of batch) settle(key, event, said.error ?? `status ${reply.status}`);
       alone = batch.size > 1;
       return;
@@ -83,7 +80,8 @@ const ragstoneAnnotate = (() => {
       settled += 1;
     }
     if (!settled) throw Error("The server kept nothing");
-    if (Object.keys(said.withdrawn ?? {}).length) tellTabs(said.withdrawn);
+    const gone = said.withdrawn ?? {};
+    if (Object.keys(gone).length) { tellPage("withdrawn", gone); tabs.postMessage(gone); }
     alone = false;
   };
 
@@ -104,10 +102,7 @@ const ragstoneAnnotate = (() => {
   const forget = () => { for (const key of keys("refused")) localStorage.removeItem(key); };
 
   addEventListener("online", flush);
-  addEventListener("storage", ({ key, newValue }) => {
-    draw();
-    if (key === `${prefix}withdrawn` && newValue) tellPage("withdrawn", JSON.parse(newValue)[0]);
-  });
+  addEventListener("storage", draw);
   flush();
   return { newId, send, flush, status, events, forget, prefix };
 })();
