@@ -33,8 +33,8 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "token-K-precision": {"hf", "hub"},
     "semantic-similarity": {"hf", "hub"},
     "local": {"hub"},  # only for an adapter whose base is on the hub
-    "hf": {"train"},  # only with an adapter
-    "vllm": {"hf", "train"},  # its packages bring transformers, for the tokens of a prompt
+    "hf": {"train", "local"},  # only with an adapter; its packages bring safetensors
+    "vllm": {"hf", "train", "local"},  # its packages bring transformers, for the tokens of a prompt
     "trained": {"local"},  # its packages bring safetensors and tokenizers
     "sentence-transformers": {"local"},  # its packages bring tokenizers, for notes on the data
     "sentence-transformers-sparse": {"local"},

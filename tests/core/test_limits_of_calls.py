@@ -181,7 +181,7 @@ def test_a_local_server_has_a_maximum_context(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(llama_server, "check_runnable", Path)
     monkeypatch.setattr(llama_server, "_start", lambda *given: started.append(given))
     llama_server.local_servers("my.gguf", workers=1)
-    assert started == [("my.gguf", Path("my.gguf"), 1, limits.CONTEXT_TOKENS)]
+    assert started == [("my.gguf", Path("my.gguf"), "", 1, limits.CONTEXT_TOKENS)]
 
 
 def test_a_model_of_this_process_has_a_short_queue() -> None:
