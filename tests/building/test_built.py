@@ -43,6 +43,12 @@ def test_a_benchmark_is_a_data_set_with_its_rejections(tmp_path: Path) -> None:
     assert document["partial"] == ""
 
 
+def test_a_build_that_was_killed_at_once_is_resumed(tmp_path: Path) -> None:
+    """The folder has a file beside the call log, and not the log itself."""
+    (tmp_path / "calls.leases.sqlite").touch()
+    check_target(tmp_path)
+
+
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     """Nothing is written among somebody's files."""
     (tmp_path / "notes.txt").write_text("mine")

@@ -28,7 +28,7 @@ def test_the_defaults_are_those_of_a_small_encoder(tmp_path: Path) -> None:
         ("acept: 0.5", "did you mean 'accept'"),
         ("accept: 2", "accept"),
         ("least: 0", "least"),
-        ("test: 1.5", "test: a share must be at least 0 and below 1"),
+        ("test: 1.5", "test: input should be less than 1"),
         ("pooling: max", "pooling"),
     ],
 )

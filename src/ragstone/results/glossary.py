@@ -30,6 +30,7 @@ SETTINGS: Final = {
     "system": "the context that the system itself reported with its answer",
     "gold": "only the passages that are relevant according to the qrels",
     "gold+noise": "relevant passages among misleading ones",
+    "noise": "misleading passages alone: a refusal is right",
     "retrieved": "the passages that the system retrieved",
     "documents": "whole documents, those of the best passages that the system retrieved",
     "neighbours": "the passages that the system retrieved, joined with those beside them",

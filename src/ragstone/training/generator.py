@@ -102,7 +102,7 @@ def drawn_settings(query_ids: Sequence[str], settings: Sequence[str], seed: int)
     """Return query id -> the setting of its context, drawn by the seed and the query's id.
 
     >>> drawn_settings(["a", "b", "c"], ["gold", "none"], seed=1)
-    {'a': 'none', 'b': 'gold', 'c': 'gold'}
+    {'a': 'none', 'b': 'gold', 'c': 'none'}
     """
     return {
         query_id: random.Random(f"{seed} {query_id}").choice(settings)  # noqa: S311 - not a secret
