@@ -94,7 +94,7 @@ ROWS_LONG: dict[str, dict[str, Any]] = {
         "judge": "support",
         "method": "lora",
         "max_tokens": 512,
-        "optim": JudgeOptim(epochs=1, lr=2e-4, batch=8, validations=2, patience=None),
+        "optim": JudgeOptim(steps=16, lr=2e-4, batch=8, validations=1, patience=None),
     },
 }
 
