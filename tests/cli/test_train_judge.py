@@ -89,6 +89,9 @@ def test_it_learns_a_label_is_calibrated_and_compared_with_people(
     assert record is not None
     assert record.facts["report"]["kappa"]["value"] == report["kappa"]["value"]
     assert set(found) >= {"loss", "validation", "output", "digest"}
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "the trained judge" in card
+    assert "most frequent label" in card
     parts = [(tmp_path / "out/splits" / f"{p}.txt").read_text().split() for p in ("train", "test")]
     assert not set(parts[0]) & set(parts[1])
     assert run("train", "judge", file)["digest"] == found["digest"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragstone import load_dataset
-from ragstone.experiment.contexts import tasks_by_setting
+from ragstone.experiment.contexts import tasks_under
 from ragstone.experiment.load import load_experiment
 
 
@@ -23,7 +23,7 @@ def test_each_setting_has_the_context_that_a_run_would_show(tmp_path: Path) -> N
     )
     query_ids = [query.query_id for query in dataset.queries][:6]
 
-    found = tasks_by_setting(made, query_ids)
+    found = {one.setting: tasks_under(made, one.setting, query_ids) for one in made.settings}
 
     assert set(found) == {"gold", "retrieved(3)", "none"}
     assert set(found["none"]) == set(query_ids)
@@ -33,4 +33,5 @@ def test_each_setting_has_the_context_that_a_run_would_show(tmp_path: Path) -> N
     for query_id, task in found["gold"].items():
         shown = {passage.passage_id for passage in task.context.passages}
         assert shown <= set(dataset.qrels[query_id])
-    assert tasks_by_setting(made, query_ids) == found
+    assert tasks_under(made, "gold", query_ids) == found["gold"]
+    assert set(tasks_under(made, "none", query_ids[:2])) == set(query_ids[:2])

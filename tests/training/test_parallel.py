@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tests.fakes.tiny_chat_model import tiny_chat_model
 
-from ragstone.training.parallel import Processes
+from ragstone.training.parallel import Processes, hide_other_gpus
 
 
 def test_a_process_without_others_has_all() -> None:
@@ -31,6 +31,20 @@ def test_the_parts_of_all_processes_are_the_whole() -> None:
     for count in (2, 3, 5):
         parts = [Processes(rank, count).own("abcd") for rank in range(count)]
         assert sorted(one for part in parts for one in part) == list("abcd")
+
+
+def test_each_process_sees_its_own_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among those that the process was given; without a launcher nothing changes."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    hide_other_gpus()
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "4,6"
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    hide_other_gpus()
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "6"
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    hide_other_gpus()
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "1"
 
 
 @pytest.mark.needs("torch", "transformers", "peft")

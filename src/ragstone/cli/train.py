@@ -13,6 +13,7 @@ from ragstone.cli.train_judge import judge_command
 from ragstone.cli.train_merge import merge_command
 from ragstone.cli.train_retrieval import embedder_command, reranker_command
 from ragstone.cli.train_writer import writer_command
+from ragstone.training.parallel import hide_other_gpus
 
 
 @click.group("train")
@@ -22,6 +23,7 @@ def command() -> None:
     Each command reads a training file (docs/train.md). A killed training is resumed by the same
     command. Several processes train together if `accelerate launch` or `torchrun` starts them.
     """
+    hide_other_gpus()
     if os.environ.get("RANK", "0") != "0":
         # The first process of several prints the result.
         click.get_current_context().with_resource(output_quiet())

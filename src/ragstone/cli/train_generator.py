@@ -88,13 +88,13 @@ def _experiment(recipe: GeneratorRecipe, data: Any, folder: Path) -> Experiment:
 
 def _tasks(experiment: Experiment, drawn: dict[str, str]) -> list[Task]:
     """Return the queries with the context of the setting that each one has."""
-    from ragstone.experiment.contexts import tasks_by_setting
+    from ragstone.experiment.contexts import tasks_under
 
-    if not drawn:
-        return []
-    tasks = tasks_by_setting(experiment, drawn)
-    pairs = ((query_id, tasks[setting]) for query_id, setting in drawn.items())
-    return [under[query_id] for query_id, under in pairs if query_id in under]
+    found: dict[str, Task] = {}
+    for setting in dict.fromkeys(drawn.values()):
+        own = [query_id for query_id, given in drawn.items() if given == setting]
+        found |= tasks_under(experiment, setting, own)
+    return [found[query_id] for query_id in drawn if query_id in found]
 
 
 def print_plan(training: Training[Any]) -> None:

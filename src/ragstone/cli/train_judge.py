@@ -78,6 +78,7 @@ def trained_judge(
         ConfigError: a key is wrong, or there are too few labels.
         MissingDependency: a package of the extra `train` is missing.
     """
+    from ragstone.training.card import with_results
     from ragstone.training.record import write_record
 
     training, base, parts = _prepared(recipe)
@@ -85,6 +86,7 @@ def trained_judge(
     report = _report(training.folder, base, parts, rivals, calls)
     record = replace(record, facts={**record.facts, "report": report.to_dict()})
     write_record(training.folder, record)
+    with_results(training.folder, report.table)
     return record, report
 
 

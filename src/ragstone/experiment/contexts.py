@@ -13,23 +13,18 @@ if TYPE_CHECKING:
     from ragstone.experiment.experiment import Experiment
 
 
-def tasks_by_setting(
-    experiment: Experiment, query_ids: Collection[str]
-) -> dict[str, dict[str, Task]]:
-    """Return setting -> query id -> the query with its context, of the experiment's only system.
+def tasks_under(
+    experiment: Experiment, setting: str, query_ids: Collection[str]
+) -> dict[str, Task]:
+    """Return query id -> the query with its context, of the experiment's only system.
 
-    A setting leaves out the queries that it does not apply to. Rankings and contexts are kept in
-    the experiment's store.
+    Queries that the setting does not apply to are left out. Rankings and contexts are kept in the
+    experiment's store.
     """
     part = experiment.of_queries(query_ids)
+    (trial,) = (one for one in part.steps().trials if one.setting.setting == setting)
+    asked = table_to_queries(part.shared.asked(setting).table)
+    queries = {query.query_id: query for query in asked}
     with part.open_calls() as calls:
-        work = StepWork(part.services(calls), part.store)
-        found: dict[str, dict[str, Task]] = {}
-        for trial in part.steps().trials:
-            contexts = table_to_contexts(work.table(trial.contexts))
-            asked = table_to_queries(part.shared.asked(trial.setting.setting).table)
-            queries = {query.query_id: query for query in asked}
-            found[trial.setting.setting] = {
-                one.query_id: Task(queries[one.query_id], one) for one in contexts
-            }
-    return found
+        contexts = StepWork(part.services(calls), part.store).table(trial.contexts)
+    return {one.query_id: Task(queries[one.query_id], one) for one in table_to_contexts(contexts)}

@@ -8,17 +8,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, weights_digest
 from ragstone.training.recipe import Count
 from ragstone.training.retrieval import (
     Mining,
     RankingExample,
     RetrievalRecipe,
-    check_negatives,
     encoder_folder,
     load_encoder,
     on_device,
-    save_encoder,
+    ranking_training,
 )
 from ragstone.training.training import Training
 
@@ -105,19 +103,13 @@ def embedder_training(
         ConfigError: the base is not an encoder, or no negatives are left.
     """
     encoder_folder(recipe)
-    examples = {name: part.examples for name, part in parts.items()}
-    check_negatives(examples["train"], recipe)
-    return Training(
+    return ranking_training(
         "embedder",
         recipe,
-        weights_digest(recipe.base, kind=SENTENCE_TRANSFORMERS),
-        {**data, "examples": {name: part.digest for name, part in parts.items()}},
-        examples["train"],
-        examples["validation"],
-        recipe.optim.batch or 32,
+        parts,
+        data,
         lambda: EmbedderLearner(load_embedder(recipe), recipe),
-        lambda done, folder: save_encoder(done.model, folder),
-        [f"{name}: {note}" for name, part in parts.items() for note in part.notes],
+        batch=32,
         files=files,
     )
 

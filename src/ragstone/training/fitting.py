@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -77,16 +78,15 @@ class Schedule:
     def batch_of(self, step: int, examples: Sequence[T], seed: int) -> list[T]:
         """Return the examples of a step: each pass over the data has its own random order."""
         total, first = len(examples), (step - 1) * self.batch
-        orders: dict[int, list[int]] = {}
-        found = []
-        for place in range(first, first + self.batch):
-            turn = place // total
-            if turn not in orders:
-                order = list(range(total))
-                random.Random(f"{seed} {turn}").shuffle(order)  # noqa: S311 - not a secret
-                orders[turn] = order
-            found.append(examples[orders[turn][place % total]])
-        return found
+        places = (divmod(place, total) for place in range(first, first + self.batch))
+        return [examples[_order(total, seed, turn)[place]] for turn, place in places]
+
+
+@lru_cache(maxsize=2)
+def _order(total: int, seed: int, turn: int) -> list[int]:
+    order = list(range(total))
+    random.Random(f"{seed} {turn}").shuffle(order)  # noqa: S311 - not a secret
+    return order
 
 
 @dataclass

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.components.judges.verdict import Verdict
+from ragstone.core.tables import TextTable
 from ragstone.models.text_classifier import ClassifierFacts, chosen, probabilities
 from ragstone.statistics.agreement import cohen_kappa, krippendorff_alpha, weighted_kappa
 from ragstone.statistics.calibration import Calibration, calibration
@@ -76,6 +77,20 @@ class JudgeReport:
             f"difference {gain}{_between(rival.interval)}, {self.items} items in "
             f"{self.groups} groups."
         )
+
+    @property
+    def table(self) -> TextTable:
+        """One row per judge on the test part, for the model card."""
+        own = ("the trained judge", self.kappa, self.accuracy)
+        judges = [own, *((one.name, one.kappa, one.accuracy) for one in self.rivals)]
+        rows = [
+            [name, _shown(kappa), "" if right.value is None else f"{right.value:.2f}", kappa.n]
+            for name, kappa, right in judges
+        ]
+        people = self.people
+        below = [] if people is None else [f"People among themselves: alpha {_shown(people)}."]
+        title = "items of unseen documents"
+        return TextTable(["judge", "kappa with people", "right", "n"], rows, title, below=below)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for the record and `--json`."""

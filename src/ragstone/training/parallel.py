@@ -9,9 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+_VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
+
+
+def hide_other_gpus() -> None:
+    """Let this process see its own GPU alone, before torch is imported and a base is loaded.
+
+    Without this, every process would load the base on the first GPU.
+    """
+    place = os.environ.get("LOCAL_RANK")
+    if place is None:
+        return
+    visible = [one for one in os.environ.get(_VISIBLE, "").split(",") if one]
+    os.environ[_VISIBLE] = visible[int(place)] if len(visible) > int(place) else place
 
 
 @dataclass(frozen=True)
@@ -26,12 +39,9 @@ class Processes:
         """Join the processes that a launcher started; without one, this process is the only one."""
         if int(os.environ.get("WORLD_SIZE", "1")) < 2:  # noqa: PLR2004 - one is alone
             return cls()
-        import torch
         from torch import distributed
 
         if not distributed.is_initialized():
-            if device == "cuda":
-                torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
             distributed.init_process_group("nccl" if device == "cuda" else "gloo")
         return cls(distributed.get_rank(), distributed.get_world_size())
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from ragstone.errors import ConfigError
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, weights_digest
 from ragstone.training.recipe import Count
 from ragstone.training.retrieval import (
     Mining,
     RankingExample,
     RetrievalRecipe,
-    check_negatives,
     encoder_folder,
     load_encoder,
     on_device,
-    save_encoder,
+    ranking_training,
 )
 from ragstone.training.training import Training
 
@@ -37,6 +35,8 @@ class RerankerRecipe(RetrievalRecipe):
     its own, as relevant or not."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
     """Scores are divided by it."""
+
+    needs_negatives: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -110,21 +110,13 @@ def reranker_training(
         ConfigError: the base is not an encoder, or no negatives are left.
     """
     scores_pairs(recipe)
-    made = {name: part.examples for name, part in parts.items()}
-    check_negatives(made["train"], recipe)
-    # A query without negatives has nothing to be ranked against.
-    examples = {name: [one for one in found if one.negatives] for name, found in made.items()}
-    return Training(
+    return ranking_training(
         "reranker",
         recipe,
-        weights_digest(recipe.base, kind=SENTENCE_TRANSFORMERS),
-        {**data, "examples": {name: part.digest for name, part in parts.items()}},
-        examples["train"],
-        examples["validation"],
-        recipe.optim.batch or 8,
+        parts,
+        data,
         lambda: RerankerLearner(_load(recipe), recipe),
-        lambda done, folder: save_encoder(done.model, folder),
-        [f"{name}: {note}" for name, part in parts.items() for note in part.notes],
+        batch=8,
         files=files,
     )
 

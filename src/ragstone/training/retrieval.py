@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -26,9 +26,11 @@ from ragstone.data.training_marks import document_of
 from ragstone.data_quality.duplicates import LEAST, squeezed
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
 from ragstone.models.quiet import quiet
+from ragstone.training.fitting import Learner
 from ragstone.training.recipe import Count, Optim, Recipe, Share
+from ragstone.training.training import Training
 from ragstone.training.weights import compute_again
 from ragstone.types import Ranking, Search
 
@@ -67,6 +69,9 @@ class RetrievalRecipe(Recipe):
     """Hard negatives per relevant passage, drawn by the seed."""
     test_queries: Count | None = None
     """Queries of the test part that are searched, drawn by the seed; None: all."""
+
+    needs_negatives: ClassVar[bool] = False
+    """Whether a query without hard negatives teaches nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,13 @@ class Mining:
             for query_id in self.query_ids
             for positive in relevant_ids(self.dataset, query_id)
         ]
+
+    @property
+    def learned(self) -> list[RankingExample]:
+        """The examples that the recipe's kind of model can learn from."""
+        if not self.recipe.needs_negatives:
+            return self.examples
+        return [one for one in self.examples if one.negatives]
 
     @property
     def notes(self) -> list[str]:
@@ -220,6 +232,47 @@ def check_negatives(examples: Sequence[RankingExample], recipe: RetrievalRecipe)
         )
 
 
+def ranking_training(
+    kind: str,
+    recipe: RetrievalRecipe,
+    parts: Mapping[str, Mining],
+    data: Mapping[str, Any],
+    learner: Callable[[], Learner[RankingExample]],
+    *,
+    batch: int,
+    files: Mapping[str, str],
+) -> Training[RankingExample]:
+    """Return the training of an embedder or a reranker; nothing is trained yet.
+
+    Args:
+        kind: embedder or reranker.
+        recipe: the keys of the file.
+        parts: `train` and `validation` -> mined examples.
+        data: facts about the data, for the record.
+        learner: loads the base.
+        batch: examples per step, unless the file names a number.
+        files: further files of the output, such as the queries of each split.
+
+    Raises:
+        ConfigError: no negatives are left.
+    """
+    examples = {name: part.learned for name, part in parts.items()}
+    check_negatives(parts["train"].examples, recipe)
+    return Training(
+        kind,
+        recipe,
+        weights_digest(recipe.base, kind=SENTENCE_TRANSFORMERS),
+        {**data, "examples": {name: part.digest for name, part in parts.items()}},
+        examples["train"],
+        examples["validation"],
+        recipe.optim.batch or batch,
+        learner,
+        _save_encoder,
+        [f"{name}: {note}" for name, part in parts.items() for note in part.notes],
+        files=files,
+    )
+
+
 def encoder_folder(recipe: RetrievalRecipe) -> Path:
     """Return the folder of the base.
 
@@ -270,10 +323,10 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
     return loaded
 
 
-def save_encoder(model: Any, folder: Path) -> None:
+def _save_encoder(done: Learner[RankingExample], folder: Path) -> None:
     """Write a complete folder of sentence-transformers, without its own model card."""
     with quiet():
-        model.save_pretrained(str(folder), create_model_card=False)
+        done.model.save_pretrained(str(folder), create_model_card=False)
 
 
 def on_device(features: Mapping[str, Any], device: str) -> dict[str, Any]:
