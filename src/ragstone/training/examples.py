@@ -65,9 +65,8 @@ def tokens_digest(examples: Sequence[object]) -> str:
 def padded(examples: Sequence[Example], padding: int) -> dict[str, Any]:
     """Return a batch with one example per row; shapes (examples, longest).
 
-    >>> batch = padded([Example((5, 6), (7,)), Example((5,), (7,))], 0)  # doctest: +SKIP
-    >>> batch["labels"].tolist()  # doctest: +SKIP
-    [[-100, -100, 7], [-100, 7, -100]]
+    Short rows end with ``padding``, without attention and without loss: the labels of the examples
+    ``((5, 6), (7,))`` and ``((5,), (7,))`` are ``[[-100, -100, 7], [-100, 7, -100]]``.
     """
     import torch
 
