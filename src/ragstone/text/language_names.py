@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+from ragstone.errors import ConfigError, nearest_name
 
 PAIR: Final = re.compile(r"(\w+):(\w+)")
 LANGUAGE_NAMES: Final[Mapping[str, str]] = dict(
@@ -22,6 +24,12 @@ LANGUAGE_NAMES: Final[Mapping[str, str]] = dict(
     """)
 )
 """ISO 639-1 code -> English name."""
+LANGUAGE: Final = "language"
+"""The label of queries and passages with the code of their language."""
+_MISTAKEN: Final[Mapping[str, str]] = dict(
+    PAIR.findall("jp:ja cn:zh kr:ko gr:el cz:cs dk:da ua:uk se:sv vn:vi il:he ir:fa rs:sr")
+)
+"""Code of a country -> that of its language, for which it is often taken."""
 _CODES: Final = {name.lower(): code for code, name in LANGUAGE_NAMES.items()}
 
 
@@ -33,3 +41,35 @@ def base_code(language: str) -> str:
     """
     base = language.lower().replace("_", "-").partition("-")[0]
     return _CODES.get(base, base)
+
+
+def checked_code(written: object) -> str:
+    """Return the code of a language that a person named by its code or English name.
+
+    Raises:
+        ConfigError: there is no such language; the message has the nearest one.
+
+    >>> checked_code("Japanese"), checked_code("pt-BR")
+    ('ja', 'pt')
+    """
+    code = base_code(written) if isinstance(written, str) else ""
+    if code in LANGUAGE_NAMES:
+        return code
+    meant = _MISTAKEN.get(code)
+    hint = f"; did you mean {meant!r}?" if meant else nearest_name(str(written), _CODES)
+    raise ConfigError(
+        f"unknown language {written!r}{hint or '.'} A language is an ISO 639-1 code or an English "
+        "name, such as ja or Japanese",
+        key=LANGUAGE,
+        value=written,
+    )
+
+
+def stated_language(labels: Mapping[str, Any]) -> str:
+    """Return the code in the label `language`, without its region; "" without one language.
+
+    >>> stated_language({"language": "de-CH"}), stated_language({})
+    ('de', '')
+    """
+    stated = labels.get(LANGUAGE)
+    return base_code(stated) if isinstance(stated, str) else ""
