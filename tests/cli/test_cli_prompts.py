@@ -34,6 +34,29 @@ def test_the_list_has_shipped_and_own_prompts(tmp_path: Path) -> None:
     assert all(name in shown for name in shipped_names())
 
 
+def test_translations_are_languages_of_their_prompt(tmp_path: Path) -> None:
+    """The list has one line per prompt; a translation is shown by its name."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "concise.sw.yaml").write_text("user: '{context} {query}'\n", "utf-8")
+    shown = invoke("--folder", str(tmp_path))
+    assert "instruction.ja" not in shown
+    (line,) = [line for line in shown.splitlines() if line.startswith("concise ")]
+    assert line.endswith("en, ar, de, es, fi, fr, it, ja, ko, pt, ru, sw, th, zh")
+    listed = {one["name"]: one for one in json.loads(invoke("--json"))}
+    assert len(listed["cited"]["languages"]) == 13
+    assert listed["cited"]["reviewed"] is None
+
+    shown = invoke("instruction.ja")
+    assert shown.startswith("instruction.ja (shipped, ja, not reviewed by a native speaker)\n")
+    one = json.loads(invoke("instruction.ja", "--json"))
+    assert (one["reviewed"], one["language"]) == (False, "ja")
+    assert one["traits"]["refusal"] in one["system"]
+    assert "ja.system:\n" in invoke("instruction.{language}")
+    several = json.loads(invoke("idk.{language}", "--json"))
+    assert several["texts"]["de.user"].startswith("Sagt die Antwort")
+    assert several["languages"][:2] == ["en", "ar"]
+
+
 def test_an_unreadable_prompt_hides_no_other(tmp_path: Path) -> None:
     """The list names its file and why; to show it is an error."""
     (tmp_path / "prompts").mkdir()
@@ -88,7 +111,7 @@ def test_prompts_of_judges_are_listed(tmp_path: Path) -> None:
     folder = ("--folder", str(tmp_path))
 
     shown = invoke(*folder)
-    assert shown.index("concise") < shown.index("Prompts of judges:") < shown.index("idk.de")
+    assert shown.index("concise") < shown.index("Prompts of judges:") < shown.index("idk")
     assert "mine (own)" in shown
     assert "bad: " in shown
     assert "concise" not in invoke(*folder, "--judges")
@@ -113,7 +136,7 @@ def test_a_prompt_of_a_judge_is_shown_and_compared(tmp_path: Path) -> None:
     (tmp_path / "prompts" / "support.yaml").write_text("user: '{context} {query}'\n", "utf-8")
     folder = ("--folder", str(tmp_path))
     assert "closed_book" in invoke("support", *folder)
-    with pytest.raises(ConfigError, match=r"unknown prompt of a judge: 'idk\.it'"):
-        invoke("idk.it", "--judges")
+    with pytest.raises(ConfigError, match=r"unknown prompt of a judge: 'idk\.sw'"):
+        invoke("idk.sw", "--judges")
     with pytest.raises(ConfigError, match="did you mean 'concise'"):
         invoke("concis", *folder)

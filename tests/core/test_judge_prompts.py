@@ -25,7 +25,7 @@ from ragstone.types import Message, Query
 
 MODEL = {"name": "chat", "model": "m", "base_url": "http://localhost:1/v1"}
 OWN: dict[str, Any] = {"user": "Is {answer} the same as {gold}?"}
-LANGUAGES = ("de", "es", "fr", "ja", "zh")
+LANGUAGES = ("ar", "de", "es", "fi", "fr", "it", "ja", "ko", "pt", "ru", "th", "zh")
 TRANSLATED = ("RB_llm", "RL_F", "equivalence", "idk")
 QUERY = Query("q1", "Where?", ("Paris",), (Message("user", "Hi."),))
 ITEM = Item(QUERY, "In Paris.", ("It is in Paris.",))
@@ -45,8 +45,8 @@ def judge(folder: Path | None = None, name: str = "equivalence", **parameters: A
     return create("judges", written, where="judge", folder=folder)
 
 
-def test_four_judges_are_shipped_in_five_languages() -> None:
-    """Each file says that no person who grew up with the language has reviewed it."""
+def test_four_judges_are_shipped_in_thirteen_languages() -> None:
+    """Each file says that no native speaker has reviewed it."""
     expected = {f"{name}.{language}" for name in TRANSLATED for language in LANGUAGES}
 
     assert set(shipped_translations()) == expected
@@ -55,6 +55,20 @@ def test_four_judges_are_shipped_in_five_languages() -> None:
         found = judge(name=name.rpartition(".")[0], prompt=name).found_prompt
         assert (found.file.language, found.file.reviewed) == (name.rpartition(".")[2], False)
         assert found.label() == name
+
+
+def test_a_prompt_in_all_languages_has_an_own_translation(tmp_path: Path) -> None:
+    """It takes its place among the shipped ones; texts that it leaves out are the judge's."""
+    write(tmp_path, "equivalence.sw", judge="equivalence", language="sw")
+    made = judge(tmp_path, prompt="equivalence.{language}")
+
+    assert set(made.translated) == {*LANGUAGES, "sw"}
+    assert made.translated["sw"].templates["user"] == OWN["user"]
+    assert made.templates["sw.system"] == made.templates["system"]
+    assert made.named_prompt["languages"][0] == "en"
+    assert (made.named_prompt["reviewed"], made.named_prompt["own"]) == (False, True)
+    with pytest.raises(ConfigError, match=r"'pairwise' is in one language"):
+        judge(name="pairwise", prompt="pairwise.{language}")
 
 
 def test_an_own_file_may_have_the_name_of_the_judge(

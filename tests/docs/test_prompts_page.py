@@ -11,8 +11,14 @@ from click.testing import CliRunner
 
 from ragstone.cli import root
 from ragstone.core import limits
-from ragstone.core.judge_prompts import JudgePromptFile
+from ragstone.core.judge_prompts import JUDGES, JudgePromptFile
 from ragstone.core.prompt_files import PromptFile, find_prompt, shipped_names, traits
+from ragstone.core.prompt_translations import (
+    LANGUAGES,
+    answer_language_of,
+    language_file,
+    languages,
+)
 from ragstone.core.registry import beside, create
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -35,6 +41,27 @@ def test_the_table_has_the_traits_of_the_shipped_prompts() -> None:
         assert history == found["history"], name
         mark = found["answer_after"]
         assert answer == (f"after `{mark}`" if mark else "the reply"), name
+
+
+def test_the_table_of_languages_has_every_translation() -> None:
+    """Of generators and of judges, and the sentences that ask for a language."""
+    (table,) = re.findall(
+        r"\| prompt \| languages besides English \|\n\|[- |]+\n(.*?)\n\n", PAGE, re.DOTALL
+    )
+    of_generators, of_judges = table.splitlines()
+    names, codes = (
+        re.findall(r"`([\w-]+)`", cell) for cell in of_generators.strip("| ").split(" | ")
+    )
+    assert (sorted(shipped_names()), list(languages(LANGUAGES))) == (names, codes)
+    assert re.findall(r"`([\w-]+)`", of_judges) == [*language_file(JUDGES, "ja").prompts]
+    assert list(languages(JUDGES)) == codes
+    for shown, sentences in zip(
+        ("query", "named"),
+        re.findall(r"^\| `(?:query|named)` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE),
+        strict=True,
+    ):
+        english, japanese = (getattr(answer_language_of(code), shown) for code in ("en", "ja"))
+        assert sentences == (english.replace("{language}", "Japanese"), japanese)
 
 
 def test_the_example_is_a_prompt(tmp_path: Path) -> None:

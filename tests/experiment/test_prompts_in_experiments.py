@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,13 @@ import yaml
 
 from ragstone.errors import ConfigError
 from ragstone.experiment.load import load_experiment
+from ragstone.results.chain import query_chain
 from ragstone.results.html import render_report
 from ragstone.results.passport_diff import diff_passports
 from ragstone.results.prompts import judge_prompts, prompt_names, shown_prompts
 from ragstone.results.results import Results
 from ragstone.testing import FakeModelServer
+from ragstone.view.what_if_form import asked_form
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -169,6 +172,56 @@ def test_a_wrong_prompt_stops_the_plan(tmp_path: Path, prompt: Any, message: str
         with pytest.raises(ConfigError, match=message):
             load_experiment(path).plan()
         assert not server.bodies
+
+
+def test_prompts_by_language_are_swept(tmp_path: Path) -> None:
+    """With the request for the language; labels decide, a rerun asks nothing, notes count."""
+    queries = [
+        {"_id": f"q{n}", "text": "Q?", "answers": ["yes"], "language": code}
+        for n, code in enumerate(["de", "ja", "sw"])
+    ]
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, rows in (("queries", queries), ("corpus", [{"_id": "p", "text": "Yes."}])):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (data / f"{name}.jsonl").write_text(lines, "utf-8")
+    with FakeModelServer(answer=lambda _: "yes") as server:
+        path = write(tmp_path, server, ["instruction", "instruction.{language}"])
+        document = yaml.safe_load(path.read_text("utf-8"))
+        document |= {"data": str(data), "settings": ["none"]}
+        del document["sample"]
+        document["systems"]["a"]["generator"]["answer_language"] = ["any", "named"]
+        path.write_text(yaml.safe_dump(document), "utf-8")
+        planned = load_experiment(path).plan()
+        results = run(path)
+        asked = [body["messages"][0]["content"] for body in server.bodies]
+        run(path)
+        assert len(server.bodies) == len(asked) == 8
+
+    assert "queries asked with the English prompt: 1, because 'instruction' has no" in str(
+        planned.notes
+    )
+    assert sorted(set(prompt_names(results.record).values())) == [
+        *("instruction", "instruction+named"),
+        *("instruction.{language}", "instruction.{language}+named"),
+    ]
+    assert sum("weißt" in text for text in asked) == 2
+    assert sum(text.endswith("Antworte auf Deutsch.") for text in asked) == 1
+    assert sum(text.endswith("Answer in Japanese.") for text in asked) == 1
+    what = "queries asked with the English prompt: no translation into sw"
+    assert {(note.what, note.count) for note in results.notes} == {(what, 2)}
+    shown = {one.label: one for one in shown_prompts(results.record)}
+    assert shown["instruction.{language}+named"].texts["th.user"].startswith("{context}")
+    # A form with one text would replace those of all languages.
+    for system, editable in ((0, True), (1, False)):
+        name = results.record.systems[system].name
+        form = asked_form(results, query_chain(results, "q0", name, "none"))
+        assert bool(form.prompts) == editable
+    page = render_report(results)
+    assert "by the language of the query: en, ar, de" in page
+    assert "translations that no native speaker reviewed" in page
+    facts = results.passport()["prompts_by_name"]
+    assert {one["reviewed"] for one in facts.values()} == {None, False}
 
 
 def test_systems_without_a_prompt_have_no_name(tmp_path: Path) -> None:

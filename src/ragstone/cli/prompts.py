@@ -36,6 +36,7 @@ def command(names: tuple[str, ...], folder: Path, of_judges: bool) -> None:
     Examples:
       ragstone prompts                             every prompt with its traits
       ragstone prompts concise                     its texts
+      ragstone prompts concise.ja                  its texts in Japanese
       ragstone prompts diff instruction concise    the lines that differ
       ragstone prompts diff idk idk.de             the same for prompts of judges
     """
@@ -97,12 +98,14 @@ def _prompt(name: str) -> NamedPrompt[Any]:
     """Return the prompt of a generator or a judge; that of a generator comes first."""
     from ragstone.core.judge_prompts import judge_of_prompt
     from ragstone.core.prompt_files import find_prompt, own_names, shipped_names
+    from ragstone.core.prompt_translations import BY_LANGUAGE
 
     if judge_of_prompt(name):
         return _judge_prompt(name)
-    is_generators = name in {*shipped_names(), *own_names()}
+    base = name.removesuffix(BY_LANGUAGE)
+    is_generators = base in {*shipped_names(), *own_names()}
     return (
-        _judge_prompt(name) if not is_generators and name in _own_prompts() else find_prompt(name)
+        _judge_prompt(name) if not is_generators and base in _own_prompts() else find_prompt(name)
     )
 
 
@@ -110,9 +113,10 @@ def _judge_prompt(name: str) -> NamedPrompt[Any]:
     """Return the prompt of a judge, with the judge's own texts for those it leaves out."""
     from ragstone.core.judge_prompts import JudgePromptFile, find_judge_prompt, judge_of_prompt
     from ragstone.core.prompt_files import unknown_prompt
+    from ragstone.core.prompt_translations import BY_LANGUAGE
 
     own, named = _own_prompts(), judge_of_prompt(name)
-    judge = named or name
+    judge = named or name.removesuffix(BY_LANGUAGE)
     if judge not in {*own, named}:
         raise unknown_prompt(name, "prompt of a judge:", _judge_names())
     # A judge in a file of your own is not known here.
@@ -135,8 +139,9 @@ def _described(prompt: NamedPrompt[Any] | _Unreadable) -> dict[str, Any]:
     file = prompt.file
     facts = {key: value for key, value in prompt.facts().items() if key != "replaced"}
     facts["about"] = file.about
+    facts["languages"] = _languages(prompt)
     if isinstance(file, JudgePromptFile):
-        return {**facts, "judge": file.judge, "reviewed": file.reviewed, "texts": file.texts}
+        return {**facts, "judge": file.judge, "texts": prompt.sent_texts}
     sent = file.sent
     return {
         **facts,
@@ -151,6 +156,23 @@ def _described(prompt: NamedPrompt[Any] | _Unreadable) -> dict[str, Any]:
     }
 
 
+def _languages(prompt: NamedPrompt[Any]) -> list[str]:
+    """Return the languages of a prompt and of its translations."""
+    from ragstone.core.judge_prompts import JudgePromptFile, shipped_translations
+    from ragstone.core.prompt_files import own_names, shipped_names
+    from ragstone.core.prompt_translations import (
+        BY_LANGUAGE,
+        LANGUAGES,
+        languages_of,
+        translations,
+    )
+
+    of_judge = isinstance(prompt.file, JudgePromptFile)
+    shipped = shipped_translations() if of_judge else translations(LANGUAGES, shipped_names())
+    found = languages_of(prompt.name.removesuffix(BY_LANGUAGE), {*shipped, *own_names()})
+    return list(dict.fromkeys([prompt.file.language, *found]))
+
+
 def _tables(
     generators: list[NamedPrompt[Any] | _Unreadable], judges: list[NamedPrompt[Any] | _Unreadable]
 ) -> Iterator[object]:
@@ -161,21 +183,21 @@ def _tables(
 
 
 def _judge_table(found: list[NamedPrompt[Any] | _Unreadable]) -> Iterator[object]:
+    from ragstone.core.judge_prompts import shipped_translations
     from ragstone.core.tables import TextTable
 
-    reviewed = {None: "-", True: "yes", False: "no"}
+    shipped = shipped_translations()
     rows = [
         (
             f"{one.name} (own)" if one.is_own else one.name,
             one.file.judge or one.name,
-            one.file.language,
             str(one.file.version),
-            reviewed[one.file.reviewed],
+            ", ".join(_languages(one)),
         )
         for one in found
-        if not isinstance(one, _Unreadable)
+        if not isinstance(one, _Unreadable) and (one.is_own or one.name not in shipped)
     ]
-    yield TextTable(["name", "judge", "language", "version", "translation reviewed"], rows)
+    yield TextTable(["name", "judge", "version", "languages"], rows)
     yield from (f"{one.name}: {one.problem}" for one in found if isinstance(one, _Unreadable))
 
 
@@ -183,7 +205,7 @@ def _table(found: list[NamedPrompt[Any] | _Unreadable]) -> Iterator[object]:
     from ragstone.core.prompt_files import traits
     from ragstone.core.tables import TextTable
 
-    columns = ["name", "refuses", "words", "cites", "order", "history", "examples", "language"]
+    columns = ["name", "refuses", "words", "cites", "order", "history", "examples", "languages"]
     rows = []
     for prompt in found:
         if isinstance(prompt, _Unreadable):
@@ -193,7 +215,7 @@ def _table(found: list[NamedPrompt[Any] | _Unreadable]) -> Iterator[object]:
         order = ", ".join(told["order"])
         name = f"{prompt.name} (own)" if prompt.is_own else prompt.name
         words = str(told["max_words"] or "-")
-        last = told["history"], str(told["examples"]), told["language"]
+        last = told["history"], str(told["examples"]), ", ".join(_languages(prompt))
         rows.append((name, refuses, words, cites, order, *last))
     yield TextTable(columns, rows)
     yield from (f"{one.name}: {one.problem}" for one in found if isinstance(one, _Unreadable))
@@ -201,15 +223,18 @@ def _table(found: list[NamedPrompt[Any] | _Unreadable]) -> Iterator[object]:
 
 def _lines(prompt: NamedPrompt[Any]) -> Iterator[str]:
     file, origin = prompt.file, "own" if prompt.is_own else "shipped"
-    yield click.style(prompt.label(), bold=True) + f" ({origin}, {file.language})"
+    facts = prompt.facts()
+    listed = ", ".join(facts.get("languages", [file.language]))
+    reviewed = ", not reviewed by a native speaker" if facts["reviewed"] is False else ""
+    yield click.style(prompt.label(), bold=True) + f" ({origin}, {listed}{reviewed})"
     if file.about:
         yield file.about
-    for key, text in file.sent_texts.items():
+    for key, text in prompt.sent_texts.items():
         yield f"\n{key}:\n{text}"
 
 
 def _compared(a: NamedPrompt[Any], b: NamedPrompt[Any]) -> dict[str, Any]:
-    before, after = a.file.sent_texts, b.file.sent_texts
+    before, after = a.sent_texts, b.sent_texts
     changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
     rows = [{"key": key, "a": before.get(key), "b": after.get(key)} for key in changed]
     return {"a": a.label(), "b": b.label(), "differences": rows}
@@ -218,5 +243,5 @@ def _compared(a: NamedPrompt[Any], b: NamedPrompt[Any]) -> dict[str, Any]:
 def _diff_text(a: NamedPrompt[Any], b: NamedPrompt[Any]) -> str:
     from ragstone.results.prompts import difference
 
-    lines = list(difference(a.file.sent_texts, b.file.sent_texts))
+    lines = list(difference(a.sent_texts, b.sent_texts))
     return "\n".join([f"{a.label()} | {b.label()}", *(lines or ["nothing differs"])])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -16,12 +16,20 @@ from ragstone.core.prompt_files import (
     SHIPPED,
     NamedPrompt,
     PromptFacts,
+    in_languages,
     own_names,
     own_path,
     own_prompt,
-    read_prompt,
+    read_keys,
     shipped_names,
     unknown_prompt,
+)
+from ragstone.core.prompt_translations import (
+    BY_LANGUAGE,
+    TranslatedName,
+    language_file,
+    languages,
+    translations,
 )
 from ragstone.errors import ConfigError
 
@@ -45,8 +53,6 @@ class JudgePromptFile(PromptFacts):
         form: the request to write the verdict alone, at the end of the user message.
         form_after_reason: the request to write a reason and then the verdict.
         claims_form: the request to write the claims as a list.
-        reviewed: whether a person who grew up with the language has reviewed the translation;
-            None for a prompt that is not a translation.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -59,7 +65,6 @@ class JudgePromptFile(PromptFacts):
     form: str = ""
     form_after_reason: str = ""
     claims_form: str = ""
-    reviewed: bool | None = None
 
     @property
     def texts(self) -> dict[str, str]:
@@ -97,6 +102,10 @@ def find_judge_prompt(
     if not name:
         return NamedPrompt(judge, default)
     known = {judge, *shipped_for(judge)}
+    if name.endswith(BY_LANGUAGE):
+        first = find_judge_prompt(name.removesuffix(BY_LANGUAGE), judge, default)
+        find = partial(find_judge_prompt, judge=judge, default=default)
+        return in_languages(first, find, known | {*own_names()})
     found = own_prompt(name, JudgePromptFile, known)
     if found is None and name == judge:
         return NamedPrompt(judge, default)
@@ -115,18 +124,24 @@ def find_judge_prompt(
 
 
 @cache
+def _translations() -> dict[str, TranslatedName]:
+    """Return the name of each shipped translation -> judge and language."""
+    # Each language has the same judges.
+    return translations(JUDGES, language_file(JUDGES, languages(JUDGES)[0]).prompts)
+
+
 def shipped_translations() -> tuple[str, ...]:
-    """Return the names of the shipped files, such as `equivalence.de`."""
-    return tuple(sorted(path.stem for path in JUDGES.glob("*.yaml")))
+    """Return the names of the shipped translations, such as `equivalence.de`."""
+    return tuple(_translations())
 
 
 def shipped_for(judge: str) -> tuple[str, ...]:
     """Return the names of the shipped files of a judge.
 
-    >>> shipped_for("idk")
-    ('idk.de', 'idk.es', 'idk.fr', 'idk.ja', 'idk.zh')
+    >>> shipped_for("idk")[:3]
+    ('idk.ar', 'idk.de', 'idk.es')
     """
-    return tuple(name for name in shipped_translations() if _shipped(name).judge == judge)
+    return tuple(name for name, one in _translations().items() if one.prompt == judge)
 
 
 def own_judge_names() -> dict[str, str]:
@@ -148,8 +163,8 @@ def judge_of_prompt(name: str) -> str:
     """Return the judge that a prompt names: of an own file, else of a shipped one; or ""."""
     if own_path(name).is_file():
         return judge_of(own_path(name))
-    is_shipped = name in shipped_translations() and name not in shipped_names()
-    return _shipped(name).judge if is_shipped else ""
+    is_shipped = name in _translations() and name not in shipped_names()
+    return _translations()[name].prompt if is_shipped else ""
 
 
 def _own_of(judge: str) -> tuple[str, ...]:
@@ -158,4 +173,7 @@ def _own_of(judge: str) -> tuple[str, ...]:
 
 @cache
 def _shipped(name: str) -> JudgePromptFile:
-    return read_prompt(JUDGES / f"{name}.yaml", JudgePromptFile)
+    judge, language = _translations()[name]
+    keys = language_file(JUDGES, language).keys_of(judge)
+    about = f"The prompt of {judge}, translated."
+    return read_keys({"judge": judge, "about": about, **keys}, JudgePromptFile)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, TypeVar
@@ -16,6 +16,13 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.own_files import read_model
+from ragstone.core.prompt_translations import (
+    BY_LANGUAGE,
+    LANGUAGES,
+    language_file,
+    languages_of,
+    translations,
+)
 from ragstone.core.prompts import FewShot, RagPrompts
 from ragstone.core.registry import own_folder
 from ragstone.errors import ConfigError, did_you_mean
@@ -48,6 +55,8 @@ class PromptFacts:
     about: str = ""
     language: str = "en"
     version: int = 1
+    reviewed: bool | None = None
+    """Whether a native speaker has reviewed a translation; None for other prompts."""
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if a text is too long, or the version or language is malformed."""
@@ -145,6 +154,20 @@ class NamedPrompt(Generic[F]):
     """Whether it is a file beside the experiment, not a shipped one."""
     replaces_shipped: bool = False
     """Whether it is such a file with the name of a shipped prompt."""
+    translations: Mapping[str, NamedPrompt[F]] = field(default_factory=dict)
+    """Language -> the prompt in it, if the query's language chooses; `file` is for all others."""
+
+    @cached_property
+    def sent_texts(self) -> dict[str, str]:
+        """Key -> text of the prompt, `de.KEY` for those of its translations."""
+        found = dict(self.file.sent_texts)
+        for language, one in self.translations.items():
+            found |= {f"{language}.{key}": text for key, text in one.file.sent_texts.items()}
+        return found
+
+    @property
+    def _members(self) -> tuple[NamedPrompt[F], ...]:
+        return (self, *self.translations.values())
 
     def label(self, sent: Mapping[str, str] | None = None) -> str:
         """Return the short name of the texts that are sent, for tables.
@@ -152,22 +175,26 @@ class NamedPrompt(Generic[F]):
         The name, with the version if it is not 1. Four digits of the content follow if parameters
         replace a text, or if an own prompt has the name of a shipped one.
         """
-        own = self.file.sent_texts
+        own = self.sent_texts
         sent = own if sent is None else sent
         shown = self.name if self.file.version == 1 else f"{self.name}@{self.file.version}"
-        is_as_named = sent == own and not self.replaces_shipped
+        is_as_named = sent == own and not any(one.replaces_shipped for one in self._members)
         return shown if is_as_named else f"{shown}~{fingerprint(sent)[:_DIGITS]}"
 
     def facts(self, sent: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return the name of the prompt, the digest of the texts sent, and those replaced."""
-        own = self.file.sent_texts
+        own = self.sent_texts
         sent = own if sent is None else sent
+        several = {"languages": [self.file.language, *self.translations]}
+        reviewed = {one.file.reviewed for one in self._members} - {None}
         return {
             "label": self.label(sent),
             "name": self.name,
             "version": self.file.version,
             "language": self.file.language,
-            "own": self.is_own,
+            **(several if self.translations else {}),
+            "reviewed": all(reviewed) if reviewed else None,
+            "own": any(one.is_own for one in self._members),
             "digest": fingerprint(sent),
             "replaced": [key for key in {**own, **sent} if own.get(key) != sent.get(key)],
         }
@@ -176,14 +203,49 @@ class NamedPrompt(Generic[F]):
 def find_prompt(name: str) -> NamedPrompt[PromptFile]:
     """Return a generator's prompt: `prompts/NAME.yaml` beside the experiment, or a shipped one.
 
+    A name that ends with `.{language}` is the prompt with all its translations.
+
     Raises:
         ConfigError: there is no such prompt, or its file is wrong; the message names file and key.
     """
-    if own := own_prompt(name, PromptFile, shipped_names()):
+    translated = translations(LANGUAGES, shipped_names())
+    shipped = {*shipped_names(), *translated}
+    if name.endswith(BY_LANGUAGE):
+        default = find_prompt(name.removesuffix(BY_LANGUAGE))
+        return in_languages(default, find_prompt, {*shipped, *own_names()})
+    if own := own_prompt(name, PromptFile, shipped):
         return own
-    if name in shipped_names():
+    if name in shipped:
         return NamedPrompt(name, _shipped(name))
-    raise unknown_prompt(name, "prompt", {*shipped_names(), *own_names()})
+    known = {*shipped, *own_names()}
+    near = {*languages_of(name.rpartition(".")[0], known).values()}
+    raise unknown_prompt(name, "prompt", near or known - translated.keys())
+
+
+def in_languages(
+    default: NamedPrompt[F], find: Callable[[str], NamedPrompt[F]], known: Collection[str]
+) -> NamedPrompt[F]:
+    """Return a prompt with its translations; the language of a query or an item chooses.
+
+    Args:
+        default: the prompt for a language without a translation.
+        find: returns a translation by its name.
+        known: the names of all prompts.
+
+    Raises:
+        ConfigError: there is no translation, or the file of one is wrong.
+    """
+    names = languages_of(default.name, known)
+    names.pop(default.file.language.partition("-")[0], None)
+    if not names:
+        raise ConfigError(
+            f"the prompt {default.name!r} is in one language: there is no file such as "
+            f"{own_path(default.name + '.de')}; name it without {BY_LANGUAGE}",
+            key="prompt",
+            value=default.name + BY_LANGUAGE,
+        )
+    found = {language: find(name) for language, name in names.items()}
+    return replace(default, name=default.name + BY_LANGUAGE, translations=found)
 
 
 def own_prompt(name: str, kind: type[F], shipped: Collection[str]) -> NamedPrompt[F] | None:
@@ -314,7 +376,20 @@ def read_prompt(path: Path, kind: type[F]) -> F:
 
 @cache
 def _shipped(name: str) -> PromptFile:
-    return read_prompt(SHIPPED / f"{name}.yaml", PromptFile)
+    if name in shipped_names():
+        return read_prompt(SHIPPED / f"{name}.yaml", PromptFile)
+    named = translations(LANGUAGES, shipped_names())[name]
+    keys = language_file(LANGUAGES, named.language).keys_of(named.prompt)
+    english = _shipped(named.prompt)
+    facts = {key: getattr(english, key) for key in ("about", "version", "max_words", "citations")}
+    return read_keys({**facts, **keys}, PromptFile)
+
+
+def read_keys(keys: Mapping[str, Any], kind: type[F]) -> F:
+    """Return a shipped prompt from its keys."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).validate_python(keys)
 
 
 @cache

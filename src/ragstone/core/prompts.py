@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -19,7 +19,11 @@ from ragstone.types import ChatMessage, ContextPassage, Message, Task
 
 _PIECE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _BOLD: Final = "**"
+_COLON: Final = re.compile(r"\s*[:\uff1a]")
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
+_OPTIONAL: Final = frozenset({"history", "language"})
+_UNKNOWN_LANGUAGE: Final = "the language of the question"
+"""The value of {language} for a query whose language is unknown."""
 
 
 @dataclass(frozen=True)
@@ -183,30 +187,47 @@ class RagPrompts:
     examples: tuple[FewShot, ...] = ()
     answer_after: str = ""
 
+    TEMPLATES: ClassVar = ("system", "user", "closed_book_system", "closed_book_user")
+
     @cached_property
     def with_context(self) -> Prompt:
         """The prompt for a task that has passages."""
         needed = frozenset({"query", "context"})
-        return Prompt("with context", self.system, self.user, needed, frozenset({"history"}))
+        return Prompt("with context", self.system, self.user, needed, _OPTIONAL)
 
     @cached_property
     def closed_book(self) -> Prompt:
         """The prompt for a task without passages."""
-        needed, allowed = frozenset({"query"}), frozenset({"history"})
+        needed = frozenset({"query"})
         return Prompt(
-            "closed book", self.closed_book_system, self.closed_book_user, needed, allowed
+            "closed book", self.closed_book_system, self.closed_book_user, needed, _OPTIONAL
         )
+
+    @property
+    def names_language(self) -> bool:
+        """Whether a text has the variable {language}."""
+        return "language" in self.with_context.variables | self.closed_book.variables
+
+    def with_sentence(self, sentence: str) -> RagPrompts:
+        """Return the prompts with a sentence at the end of both system messages, once."""
+        texts = self.system, self.closed_book_system
+        system, closed = (
+            text if text.endswith(sentence) else "\n\n".join(filter(None, [text, sentence]))
+            for text in texts
+        )
+        return replace(self, system=system, closed_book_system=closed)
 
     def check(self) -> None:
         """Raise `ConfigError` if a template has a missing, unused or malformed variable."""
         _ = self.with_context, self.closed_book
 
-    def render(self, task: Task) -> tuple[ChatMessage, ...]:
-        """Return the chat messages for a task."""
+    def render(self, task: Task, language: str = "") -> tuple[ChatMessage, ...]:
+        """Return the chat messages for a task; `language` is the name of the query's."""
         query, passages = task.query, task.context.passages
-        values = {"query": query.text, "history": show_history(query.history)}
+        shared = {"language": language or _UNKNOWN_LANGUAGE}
+        values = {"query": query.text, "history": show_history(query.history), **shared}
         fitting = (one for one in self.examples if bool(one.passages) == bool(passages))
-        examples = [(one.values, one.answer) for one in fitting]
+        examples = [(one.values | shared, one.answer) for one in fitting]
         if not passages:
             return self.closed_book.render(values, query.history, examples)
         values["context"] = show_passages(passages)
@@ -215,14 +236,16 @@ class RagPrompts:
     def final_answer(self, reply: str) -> str | None:
         """Return the answer in a reply, or None if nothing follows the text before it.
 
-        Upper case does not matter, nor does a bold face that begins before that text.
+        Upper case does not matter, nor do the width of a colon, a space before it, and a bold face
+        that begins before the text.
 
         >>> RagPrompts("", "", "", "", answer_after="Answer:").final_answer("So. **answer: Bern**")
         'Bern'
         """
         if not self.answer_after:
             return reply.strip()
-        places = list(re.finditer(re.escape(self.answer_after), reply, re.IGNORECASE))
+        mark = re.escape(_COLON.sub(":", self.answer_after)).replace(":", _COLON.pattern)
+        places = list(re.finditer(mark, reply, re.IGNORECASE))
         if not places:
             return None
         before, after = reply[: places[-1].start()], reply[places[-1].end() :]

@@ -32,10 +32,13 @@ COMPONENT_LISTS: Final = frozenset({"retrievers"})
 
 _CONSTANTS: Final[Mapping[str, Any]] = {"null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
-_BARE: Final = re.compile(r"[^,()\[\]{}\"'=]+")
+_BARE: Final = re.compile(r"[^,()\[\]{}\"'=]+(?:\{[a-z_]+\})?")
+"""A text without quotes; it may end with a variable, as the prompt `concise.{language}` does."""
 _KEY: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
-_SAFE: Final = re.compile(r"[^\s,()\[\]{}\"'=:@](?:[^,()\[\]{}\"'=\n]*[^\s,()\[\]{}\"'=])?")
+_SAFE: Final = re.compile(
+    r"[^\s,()\[\]{}\"'=:@](?:[^,()\[\]{}\"'=\n]*(?:[^\s,()\[\]{}\"'=]|\.\{[a-z_]+\}))?"
+)
 
 
 @dataclass(frozen=True)

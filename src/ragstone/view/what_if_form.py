@@ -50,7 +50,7 @@ class WhatIfForm:
     search: str | None
     """None if the system does not search."""
     prompts: Mapping[str, str]
-    """Parameter -> template; empty for a generator without a prompt."""
+    """Parameter -> template; empty for a generator without a prompt, or with one per language."""
     add: str = ""
     add_text: str = ""
 
@@ -62,10 +62,12 @@ def asked_form(results: StoredResults, chain: QueryChain) -> WhatIfForm:
     passages = [PassageField(n, p.passage_id, p.origin, p.text, str(n)) for n, p in numbered]
     made = next(one for one in results.record.systems if one.name == chain.system)
     texts = results.record.templates.get(part_id(made.components.get("generator") or {}), {})
+    # A text of the form would replace those of all languages.
+    can_edit = "user" in texts and not any(name.endswith(".user") for name in texts)
     return WhatIfForm(
         None if shown is None else tuple(passages),
         chain.search,
-        {name: texts.get(name, "") for name in PROMPTS} if "user" in texts else {},
+        {name: texts.get(name, "") for name in PROMPTS} if can_edit else {},
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.core.test_judge_prompts import ITEM, OWN, judge, write
+from tests.core.test_judge_prompts import ITEM, OWN, QUERY, judge, write
 
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.core.fingerprint import cache_key_parts, without_sources
 from ragstone.core.judge_prompts import shipped_translations
+from ragstone.core.spec import parse_spec
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError
 from ragstone.testing import ScriptedCalls
 
@@ -51,6 +55,50 @@ def test_verdicts_in_a_translation_are_read() -> None:
     )
     (found,) = judge(name="RL_F", prompt="RL_F.de").verdicts([ITEM], claims.services())
     assert found.value == 1.0
+
+
+def test_each_item_is_judged_in_the_language_of_its_query() -> None:
+    """In order; an item without a translation is judged in English, and counted."""
+    calls = ScriptedCalls(lambda _: "yes")
+    made = judge(prompt="equivalence.{language}", explain=False)
+    items = [
+        replace(ITEM, query=replace(QUERY, query_id=f"q{n}", labels={"language": code}))
+        for n, code in enumerate(["ja", "sw", "de-CH", "en", "ja"])
+    ]
+    with collect_notes() as notes:
+        found = made.verdicts(items, calls.services())
+
+    assert [one.item_id for one in found] == [f"q{n}" for n in range(5)]
+    assert [one.value for one in found] == [1.0] * 5
+    assert notes == {"items judged with the English prompt: no translation into sw": 1}
+    asked = [request.messages[-1][1] for request in calls.asked]
+    assert ["正しいですか" in text for text in asked].count(True) == 2
+    assert ["Musterantworten" in text for text in asked].count(True) == 1
+    assert ["Is the answer right?" in text for text in asked].count(True) == 2
+    assert made.metrics == ("equivalence(prompt=equivalence.{language})",)
+    assert str(parse_spec(made.metrics[0], where="")) == made.metrics[0]
+    dataset = SimpleNamespace(queries=[one.query for one in items])
+    assert list(made.data_notes(dataset)) == [
+        "queries asked with the English prompt: 1, because 'equivalence' has no translation into sw"
+    ]
+    assert list(judge().data_notes(dataset)) == []
+
+
+def test_a_judge_in_all_languages_has_their_texts_in_its_key(tmp_path: Path) -> None:
+    """Claims are listed and checked in one language; another text changes the key."""
+    made = judge(name="RL_F", prompt="RL_F.{language}")
+    texts = parts(made)["parameters"]["prompt"]
+    assert texts["de.claims_user"].startswith("Liste jede")
+    assert "user" not in texts
+    claims = ScriptedCalls(
+        lambda r: "1. Es ist in Paris." if "Liste" in r.messages[-1][1] else "1: supported"
+    )
+    german = replace(ITEM, query=replace(QUERY, labels={"language": "de"}))
+    (found,) = made.verdicts([german], claims.services())
+    assert found.value == 1.0
+    assert "Belege" in claims.asked[-1].messages[-1][1]
+    write(tmp_path, "RL_F.de", user="{passages} {claims}", language="de")
+    assert parts(judge(tmp_path, "RL_F", prompt="RL_F.{language}")) != parts(made)
 
 
 def test_an_own_file_replaces_the_texts_that_it_has(tmp_path: Path) -> None:

@@ -22,6 +22,12 @@ from ragstone.components.metrics.refusal import refusal
         "Я не знаю.",
         "我不知道。",
         "わかりません。",
+        "En tiedä.",
+        "Leider kann ich nicht beantworten, wann das war.",
+        "Сейчас нет ответа: я не знаю.",
+        "لا أعرف.",
+        "ฉันไม่สามารถตอบคำถามนี้ได้",
+        "그에 대한 정보가 없습니다.",
     ],
 )
 def test_refusals_are_recognised(answer: str) -> None:
@@ -36,6 +42,7 @@ def test_refusals_are_recognised(answer: str) -> None:
         "In 1912.",
         "She does not eat meat.",
         "The contract does not expire in 2020 but in 2021.",
+        "我不知道。" + "这座城市位于海边的平原上,有许多古老的桥梁和教堂。" * 2,
         "The text does not say. But " + "boats are put in below the old dam in the spring " * 2,
     ],
 )

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from ragstone.calls.estimates import Estimate
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
 from ragstone.components.generators.context_window import fit
+from ragstone.components.generators.prompt_choice import PromptChoice
 from ragstone.core.component import KEY_BY_CONTENT, SET_BY_A_RUN, Outcome
+from ragstone.core.fingerprint import fingerprint
 from ragstone.core.prompt_files import (
     DEFAULT_PROMPT,
     NamedPrompt,
     PromptFile,
     find_prompt,
-    sent_texts,
 )
+from ragstone.core.prompt_translations import answer_language_of
 from ragstone.core.prompts import RagPrompts
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.protocols import Generator, Services
+from ragstone.text.language_names import base_code, stated_language
 from ragstone.text.thinking import without_thinking
 from ragstone.types import Prediction, Query, Reported, Task
 
-_TEXTS: Final = ("system", "user", "closed_book_system", "closed_book_user")
+ANY_LANGUAGE: Final = "any"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +98,8 @@ class EndpointGenerator(Generator):
         """Return the parts of a task that its request leaves out, or ""."""
         return ""
 
-    def answer_in(self, reply: Reply) -> Outcome[str | None]:
-        """Return the answer in a reply, or why it has none."""
+    def answer_in(self, reply: Reply, task: Task) -> Outcome[str | None]:
+        """Return the answer in a reply to a task, or why it has none."""
         return Outcome(reply.text.strip())
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
@@ -108,7 +111,7 @@ class EndpointGenerator(Generator):
             cost = services.calls.cost(self.endpoint, reply)
             prediction = _prediction(task.query, reply, cost, self.dropped(task))
             if isinstance(reply, Reply):
-                answer = self.answer_in(reply)
+                answer = self.answer_in(reply, task)
                 status = reply.status if answer.value is not None else "unreadable"
                 prediction = replace(
                     prediction, answer=answer.value, reason=answer.reason, status=status
@@ -125,7 +128,7 @@ class LlmGenerator(EndpointGenerator):
         max_tokens: maximum length of an answer, in tokens.
         stop: strings that end an answer, and are not part of it.
         prompt: name of the prompt, a shipped one or `prompts/NAME.yaml` beside the experiment file
-            (docs/prompts.md).
+            (docs/prompts.md). `NAME.{language}` asks each query in its language.
         system: template of the system message, in place of the prompt's; no such message is sent
             if it is empty.
         user: template of the user message, in place of the prompt's.
@@ -136,6 +139,9 @@ class LlmGenerator(EndpointGenerator):
         budget: maximum tokens of history and passages together; None sends all of them. The
             prediction names the turns and passages that did not fit. Without a budget, a prompt
             that is longer than the model's context is a failed call.
+        answer_language: the request for answers in the language of the query, a sentence after the
+            system message: `named` names the language ("Answer in Japanese."), `query` does not;
+            `any` makes no request.
     """
 
     max_tokens: int = 256
@@ -146,13 +152,16 @@ class LlmGenerator(EndpointGenerator):
     closed_book_system: str | None = None
     closed_book_user: str | None = None
     budget: int | None = None
+    answer_language: Literal["any", "query", "named"] = field(
+        default=ANY_LANGUAGE, metadata=KEY_BY_CONTENT
+    )
 
     sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if a template or a size is wrong."""
         super().__post_init__()
-        self.prompts.check()
+        self.prompt_choice.check()
 
     @property
     def content_revision(self) -> Any:
@@ -164,30 +173,69 @@ class LlmGenerator(EndpointGenerator):
         return find_prompt(self.prompt)
 
     @cached_property
+    def prompt_choice(self) -> PromptChoice:
+        """The texts of the prompt and of its translations."""
+        return self._choice(self.answer_language)
+
+    @property
     def prompts(self) -> RagPrompts:
-        """The texts of the prompt, with those of the parameters in their place."""
-        own = {name: getattr(self, name) for name in _TEXTS}
-        given = {name: text for name, text in own.items() if text is not None}
-        return replace(self._found_prompt.file.sent, **given)
+        """The texts of the prompt: those for queries without a translation if there are some."""
+        return self.prompt_choice.default
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The labels, which name the language of a query, if the prompt depends on it."""
+        return frozenset({"labels"} if self.prompt_choice.reads_language else ())
 
     @property
     def templates(self) -> Mapping[str, str]:
         """Name -> text that is sent: templates, examples, and the text before an answer."""
-        return sent_texts(self.prompts)
+        return self.prompt_choice.templates
 
     @property
     def named_prompt(self) -> Mapping[str, Any]:
         """The name, version and language of the prompt, and the texts that parameters replace."""
-        return self._found_prompt.facts(self.templates)
+        facts = self._found_prompt.facts(self._choice(ANY_LANGUAGE).templates)
+        if self.answer_language == ANY_LANGUAGE:
+            return facts
+        label = f"{facts['label']}+{self.answer_language}"
+        return {**facts, "label": label, "digest": fingerprint(self.templates)}
 
     @property
     def key_values(self) -> Mapping[str, Any]:
-        """The texts of the prompt, and its examples if it has some."""
-        more = asdict(self.prompts)
-        texts = {name: more.pop(name) for name in _TEXTS}
-        return texts | ({"prompt": more} if any(more.values()) else {})
+        """The texts of the prompt, and its examples and translations if it has some."""
+        return self.prompt_choice.key_values
 
-    def answer_in(self, reply: Reply) -> Outcome[str | None]:
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return the languages of a data set that have no translation of the prompt."""
+        return self.prompt_choice.data_notes(stated_language(q.labels) for q in dataset.queries)
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
+        """Yield one prediction per task, in order; the next run repeats a failed call."""
+        self.prompt_choice.note(task.query for task in tasks)
+        yield from super().generate(tasks, services)
+
+    def _choice(self, answer_language: str) -> PromptChoice:
+        """Return the texts, with the request for an answer in the query's language if there is one.
+
+        The parameters replace texts in every language.
+        """
+        given = {name: getattr(self, name) for name in RagPrompts.TEMPLATES}
+        given = {name: text for name, text in given.items() if text is not None}
+
+        def sent(file: PromptFile) -> RagPrompts:
+            prompts = replace(file.sent, **given)
+            if answer_language == ANY_LANGUAGE:
+                return prompts
+            sentences = answer_language_of(file.language)
+            return prompts.with_sentence(getattr(sentences, answer_language))
+
+        found = self._found_prompt
+        translated = {language: sent(one.file) for language, one in found.translations.items()}
+        language = base_code(found.file.language)
+        return PromptChoice(found.name, language, sent(found.file), translated)
+
+    def answer_in(self, reply: Reply, task: Task) -> Outcome[str | None]:
         """Return the part that the prompt declares to be the answer, without the model's thinking.
 
         The answer is "" if the reply ends within the thinking.
@@ -198,11 +246,12 @@ class LlmGenerator(EndpointGenerator):
             return Outcome("")
         if text != reply.text:
             add_note("answers without the model's thinking, which the call log keeps")
-        answer = self.prompts.final_answer(text)
+        prompts = self.prompt_choice.prompts_for(task.query)
+        answer = prompts.final_answer(text)
         if answer is not None:
             return Outcome(answer)
         cut = "; it was cut at its maximum length: raise max_tokens"
-        mark = self.prompts.answer_after
+        mark = prompts.answer_after
         reason = f"the reply has no answer after {mark!r}{cut if reply.status == 'cut' else ''}"
         return Outcome(None, reason)
 
@@ -214,7 +263,7 @@ class LlmGenerator(EndpointGenerator):
 
     def request(self, task: Task) -> Request:
         """Return the call that answers a task, its prompt cut to the budget."""
-        return Request(self.prompts.render(self.fitted(task)[0]), self.sampling)
+        return Request(self.prompt_choice.messages(self.fitted(task)[0]), self.sampling)
 
     def fitted(self, task: Task) -> tuple[Task, str]:
         """Return a task cut to the limits of the prompt, and the parts that were dropped."""

@@ -68,7 +68,7 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
 
     def _prompt_tokens(self, task: Task) -> int:
         path = find_model(self.model, self.hub_revision, self.kind)
-        return count_chat_tokens(path, self.model, self.prompts.render(task))
+        return count_chat_tokens(path, self.model, self.prompt_choice.messages(task))
 
     @property
     def loading(self) -> tuple[Any, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.prompted import LINE, PromptedJudge
@@ -15,10 +15,14 @@ from ragstone.components.judges.verdict import VERDICTS_MISSING, Cost, Item, Ver
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.components.metrics.refusal import refusal
+from ragstone.components.prompt_languages import note_on_languages, reason_of_default
 from ragstone.core.component import KEY_BY_CONTENT, NOT_IN_CACHE_KEY
 from ragstone.core.prompts import show_history, show_passages
 from ragstone.core.spec import ComponentSpec
+from ragstone.core.step_notes import add_note
 from ragstone.protocols import Services
+from ragstone.text.language import query_language
+from ragstone.text.language_names import base_code, stated_language
 from ragstone.types import Score
 
 Pooling: TypeAlias = Literal["majority", "mean"]
@@ -62,7 +66,8 @@ class ModelJudge(PromptedJudge):
             run stops.
         prompt: name of the prompt: the judge's own, a shipped translation such as `idk.de`, or
             `prompts/NAME.yaml` beside the experiment file (docs/prompts.md). Any other than the
-            judge's own is part of the names of the metrics.
+            judge's own is part of the names of the metrics. `NAME.{language}` judges each item by
+            the prompt in the language of its query.
     """
 
     model: ComponentSpec | list[ComponentSpec] = field(default="local", metadata=NOT_IN_CACHE_KEY)
@@ -94,7 +99,7 @@ class ModelJudge(PromptedJudge):
     def __post_init__(self) -> None:
         """Check the fields, and resolve the models while the experiment file's folder is known."""
         super().__post_init__()
-        _ = self.backends, self.verdict_prompt
+        _ = self.backends, self.verdict_prompt, self.translated
         self._check_prompt()
 
     @cached_property
@@ -102,6 +107,12 @@ class ModelJudge(PromptedJudge):
         """The models, each with its own sampling."""
         models = self.model if isinstance(self.model, list) else [self.model]
         return [resolve_llm(written, where=f"judge {self.name!r}") for written in models]
+
+    @cached_property
+    def translated(self) -> Mapping[str, Self]:
+        """Language -> the judge with the prompt in it; {} if one prompt is for all languages."""
+        found = self.found_prompt.translations
+        return {language: replace(self, prompt=one.name) for language, one in found.items()}
 
     @property
     def model_names(self) -> tuple[str, ...]:
@@ -154,6 +165,13 @@ class ModelJudge(PromptedJudge):
         """Raise if a model is unavailable."""
         for backend in self.backends:
             backend.generator.check(services)
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return a note on the languages of a data set that the prompt has no translation into."""
+        if not self.translated:
+            return ()
+        stated = (stated_language(query.labels) for query in dataset.queries)
+        return note_on_languages(self.prompt, self._languages, stated)
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return the calls of all repeats and models; repetitions of calls are not counted."""
@@ -219,7 +237,8 @@ class ModelJudge(PromptedJudge):
         """
         settled = [self.without_call(item) for item in items]
         open_items = [item for item, known in zip(items, settled, strict=True) if known is None]
-        per_model = [self.ask_model(open_items, backend, services) for backend in self.backends]
+        chosen = [self._in_language(item) for item in open_items]
+        per_model = [_asked(chosen, open_items, backend, services) for backend in self.backends]
         found = iter(
             combine([verdict for model in per_model for verdict in model[place]], self.pooling)
             for place in range(len(open_items))
@@ -246,6 +265,21 @@ class ModelJudge(PromptedJudge):
             for item, item_calls in zip(items, calls, strict=True)
         ]
 
+    def _in_language(self, item: Item) -> ModelJudge:
+        """Return the judge with the prompt in an item's language, or with the default one."""
+        if not self.translated:
+            return self
+        known, query = self._languages, item.query
+        language = query_language(query.text, query.labels, known)
+        if why := reason_of_default(language, known):
+            add_note(f"items judged {why}")
+        return self.translated.get(language, self)
+
+    @property
+    def _languages(self) -> tuple[str, ...]:
+        """The languages of the prompt, that of the default first."""
+        return (base_code(self.found_prompt.file.language), *self.translated)
+
     def _refused(self, item: Item) -> Verdict:
         if self.refusals == "unscored":
             return Verdict.settled(item, "the answer is a refusal")
@@ -253,6 +287,21 @@ class ModelJudge(PromptedJudge):
         value = float(label == "UNANSWERABLE")
         found = Verdict.settled(item, "the answer is a refusal, settled without a call", value)
         return replace(found, label="refusal")
+
+
+def _asked(
+    judges: Sequence[ModelJudge], items: Sequence[Item], backend: LlmBackend, services: Services
+) -> list[list[Verdict]]:
+    """Return, per item, one verdict per repeat of one model, each item from its own judge."""
+    places: dict[str, list[int]] = {}
+    for place, judge in enumerate(judges):
+        places.setdefault(judge.prompt, []).append(place)
+    found: dict[int, list[Verdict]] = {}
+    for own in places.values():
+        judge = judges[own[0]]
+        asked = judge.ask_model([items[place] for place in own], backend, services)
+        found |= zip(own, asked, strict=True)
+    return [found[place] for place in range(len(items))]
 
 
 def combine(verdicts: Sequence[Verdict], pooling: Pooling = "majority") -> Verdict:

@@ -49,20 +49,18 @@ class PromptedJudge(CallingJudge):
     @property
     def templates(self) -> Mapping[str, str]:
         """Name -> text that is sent: the prompt, with the parameters in place of its texts."""
-        return {**self.found_prompt.file.texts, **super().templates}
+        return {**self.found_prompt.sent_texts, **super().templates}
 
     @property
     def named_prompt(self) -> Mapping[str, Any]:
         """The name, version and language of the prompt, and the texts that parameters replace."""
-        found = self.found_prompt
-        reviewed = found.file.reviewed
-        return {"judge": self.name, "reviewed": reviewed, **found.facts(self.templates)}
+        return {"judge": self.name, **self.found_prompt.facts(self.templates)}
 
     @property
     def key_values(self) -> Mapping[str, Any]:
         """The texts of the prompt that are not the judge's own."""
         own = self.own_prompt().texts
-        texts = self.found_prompt.file.texts
+        texts = self.found_prompt.sent_texts
         changed = {key: text for key, text in texts.items() if own.get(key) != text}
         return {"prompt": changed} if changed else {}
 

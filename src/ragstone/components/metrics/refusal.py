@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from ragstone.components.metrics.base import AnswerMetric, Direction
+from ragstone.text.scripts import is_unspaced
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -41,15 +42,25 @@ _SIGNS: Final = re.compile(
             rf"\b(?:is|are|was|were) not (?:\w+ )?{_SAID}\b[^.?!]{{0,40}}\b{_SOURCE}\b",
             r"\bthere is no (?:mention|information|answer|evidence)\b",
             r"^\W*(?:idk|unknown|unanswerable|no answer|not answerable|n/a|not stated)\W*$",
-            # French, German, Spanish, Italian, Portuguese
+            # French, German, Spanish, Italian, Portuguese, Finnish
             r"\bje ne (?:sais|peux|trouve|dispose)\b",
+            r"\bje n'ai (?:pas|aucune) (?:assez )?(?:d')?informations?\b",
             r"\bich (?:weiß|kann|finde) (?:es |das |dies |diese frage )?nicht\b",
+            r"\bkann ich (?:leider )?nicht beantworten\b",
+            r"\b(?:ich habe|habe ich) (?:dazu |leider )?keine (?:\w+ )?informationen\b",
             r"\bno (?:lo )?(?:sé|puedo responder|tengo información|encuentro)\b",
             r"\bnon (?:lo )?(?:so|posso rispondere|ho informazioni)\b",
             r"\bnão (?:sei|posso responder|tenho informaç)",
-            # Russian, Chinese, Japanese, Korean
-            "я не знаю|не могу ответить",
-            "我不知道|無法回答|无法回答|没有提到|分かりません|わかりません|모르겠|알 수 없",
+            r"\ben (?:tiedä|(?:voi|osaa|pysty) vastata)\b",
+            r"\bminulla ei ole (?:\w+ ){0,2}tietoa?\b",
+            # Russian, Arabic, Thai
+            r"я не знаю|не могу ответить|меня нет (?:\w+ )?(?:информации|сведений|данных)",
+            r"لا (?:أستطيع|يمكنني) الإجابة|لا (?:أعرف|أعلم)\b|ليست? لدي (?:أي )?معلومات",
+            r"ตอบไม่ได้|ไม่สามารถตอบ|ไม่ทราบ|(?:ฉัน|ผม)ไม่รู้|ไม่มีข้อมูล",
+            # Chinese, Japanese, Korean
+            r"我不知道|無法回答|无法回答|不能回答|没有提到|我没有[^\u3002\uff0c]{0,8}信息",
+            r"分かりません|わかりません|(?:お答え|回答)できません|答えられません|情報[はが]ありません",
+            r"모르겠|알 수 없|답변?할 수 없|정보가 없",
         )
     ),
     re.IGNORECASE,
@@ -65,8 +76,8 @@ class Refusal(AnswerMetric):
     """1 if the answer is a refusal ("I don't know", "the context does not mention it"), else 0.
 
     A cheap substitute for a judge: it searches for English phrases, and for the most common ones of
-    nine other languages. An answer with more than 15 words besides such a sentence is not a
-    refusal. An empty answer gives 0.
+    twelve other languages. An answer with more than 15 words besides such a sentence is not a
+    refusal; in scripts without spaces, two characters count as a word. An empty answer gives 0.
     """
 
     name: ClassVar[str] = "refusal"
@@ -92,4 +103,8 @@ def refusal(answer: str) -> float:
     sentences = _SENTENCE_END.split(answer.replace(_CURLY, "'").strip())
     beside = [sentence for sentence in sentences if not _SIGNS.search(sentence)]
     refused = len(beside) < len(sentences)
-    return float(refused and sum(len(sentence.split()) for sentence in beside) <= WORDS_BESIDE)
+    return float(refused and sum(map(_words, beside)) <= WORDS_BESIDE)
+
+
+def _words(sentence: str) -> int:
+    return len(sentence) // 2 if is_unspaced(sentence) else len(sentence.split())
