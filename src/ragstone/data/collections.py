@@ -80,6 +80,7 @@ def with_corpora(
     collections: Any,
     dangling: Literal["error", "drop"] = "error",
     read: Callable[[str], Corpus] = lambda path: read_corpus(Path(path)),
+    *,
     stated: StatedLanguages = _UNSTATED,
 ) -> Dataset:
     """Return a data set with the passages of the keys `corpus` and `collections`.

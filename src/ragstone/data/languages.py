@@ -7,9 +7,9 @@ Inside `data:`, `language: ja` states the language of queries and passages, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from arro3.core import Array, ChunkedArray, DataType, Table
 
@@ -49,19 +49,50 @@ class StatedLanguages:
 
 
 @dataclass(frozen=True)
-class DataLanguages:
-    """The languages of a data set's queries and passages."""
+class LanguageFacts:
+    """The languages of the queries that are asked, and of a sample of passages."""
 
-    queries: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> code; "" if it is not recognised."""
+    queries: Mapping[str, int] = field(default_factory=dict)
+    """Code -> number of queries; "" for queries whose language is not recognised."""
     passages: Mapping[str, int] = field(default_factory=dict)
-    """Code -> number of passages of a sample."""
+    """Code -> number of passages of the sample."""
     stated: bool = False
-    """Whether the language of each query is stated."""
-    labelled: bool = False
-    """Whether each query has its language as a label."""
+    """Whether the language of each query is stated: by `data`, a label or the published set."""
     detected_by: str = ""
-    """What detects languages; "" if all are stated."""
+    """What detected the other languages; "" if all are stated."""
+
+    def __str__(self) -> str:
+        """Return one line; "" if no language is recognised.
+
+        >>> str(LanguageFacts({"en": 24}, {"en": 60}, detected_by="lid.176"))
+        'languages: English (detected by lid.176)'
+        >>> str(LanguageFacts({"en": 24, "": 2}, {"de": 60}, detected_by="lid.176"))
+        'languages: queries in English 24, unknown 2 (detected by lid.176); passages in German'
+        """
+        if not self.codes:
+            return ""
+        how = f"detected by {self.detected_by}" if self.detected_by else "stated"
+        if [*self.queries] == [*self.passages] and len(self.queries) == 1:
+            return f"languages: {_named(self.queries)} ({how})"
+        asked = f"in {_named(self.queries)} ({how})" if any(self.queries) else "not recognised"
+        there = f"; passages in {_named(self.passages)}" if self.passages else ""
+        return f"languages: queries {asked}{there}"
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The languages of queries and passages."""
+        return frozenset(filter(None, [*self.queries, *self.passages]))
+
+
+@dataclass(frozen=True)
+class DataLanguages:
+    """The language of each query of a data set, and the numbers of queries and passages."""
+
+    by_query: Mapping[str, str]
+    """Query id -> code; "" if it is not recognised."""
+    facts: LanguageFacts
+    unlabelled: bool
+    """Whether the language of some query is known, and is not its label."""
 
 
 def parse_languages(written: object) -> StatedLanguages:
@@ -150,8 +181,10 @@ def languages_of(dataset: Dataset, *asked: Table) -> DataLanguages:
     stated = all(found.values())
     if not stated:
         found |= _detected(queries, found, passages)
-    labelled = all(known.values())
-    return DataLanguages(found, passages, stated, labelled, "" if stated else detected_by())
+    unlabelled = any(code and not known[i] for i, code in found.items())
+    counts = dict(Counter(found.values()).most_common())
+    facts = LanguageFacts(counts, passages, stated, "" if stated else detected_by())
+    return DataLanguages(found, facts, unlabelled)
 
 
 def _of_passages(corpus: Corpus) -> dict[str, int]:
@@ -216,17 +249,16 @@ def apart(queries: Iterable[Query]) -> tuple[dict[str, tuple[str, str]], int]:
     return other, len(known)
 
 
-def language_notes(queries: Iterable[Query]) -> list[str]:
-    """Return a note if the texts of queries clearly disagree with their stated languages."""
+def language_notes(queries: Iterable[Query]) -> Iterator[str]:
+    """Yield a note if the texts of queries clearly disagree with their stated languages."""
     other, recognised = apart(queries)
-    if not disagree(len(other), recognised):
-        return []
-    counts = Counter(f"{found} instead of {stated}" for stated, found in other.values())
-    named = ", ".join(f"{pair} {count:,}" for pair, count in counts.most_common())
-    return [
-        f"{len(other):,} of {recognised:,} queries whose language is recognised are in another "
-        f"language than stated ({named}); correct `language` in `data` or the label `language`"
-    ]
+    if disagree(len(other), recognised):
+        counts = Counter(f"{found} instead of {stated}" for stated, found in other.values())
+        named = ", ".join(f"{pair} {count:,}" for pair, count in counts.most_common())
+        yield (
+            f"{len(other):,} of {recognised:,} queries whose language is recognised are in another "
+            f"language than stated ({named}); correct 'language' in 'data' or the label 'language'"
+        )
 
 
 def disagree(other: int, recognised: int) -> bool:
@@ -234,24 +266,8 @@ def disagree(other: int, recognised: int) -> bool:
     return other > 1 and other * _APART >= recognised
 
 
-def languages_text(found: Mapping[str, Any]) -> str:
-    """Return the languages of a record or plan in one line; "" if none is recognised.
-
-    >>> languages_text({"queries": {"en": 24}, "passages": {"en": 60}, "detected_by": "lid.176"})
-    'languages: English (detected by lid.176)'
-    """
-    queries, passages = found["queries"], found["passages"]
-    how = f"detected by {found['detected_by']}" if found["detected_by"] else "stated"
-    if not queries and not passages:
-        return ""
-    if [*queries] == [*passages] and len(queries) == 1:
-        return f"languages: {_named(queries)} ({how})"
-    asked = f"queries in {_named(queries)} ({how})" if queries else "queries not recognised"
-    sample = f"; passages in {_named(passages)} (a sample)" if passages else ""
-    return f"languages: {asked}{sample}"
-
-
 def _named(counts: Mapping[str, int]) -> str:
     """Return names of languages, with their counts if there are several."""
     names = {LANGUAGE_NAMES.get(code, code or "unknown"): n for code, n in counts.items()}
-    return ", ".join(f"{name} {n:,}" for name, n in names.items()) if len(names) > 1 else [*names][0]
+    counted = ", ".join(f"{name} {n:,}" for name, n in names.items())
+    return counted if len(names) > 1 else next(iter(names))

@@ -106,7 +106,7 @@ def load_dataset(
         dangling: Any = getattr(reader, "dangling_qrels", "error")
         read = partial(_corpus_of, folder=folder)
         dataset = with_documents(_read(reader), documents)
-        dataset = with_corpora(dataset, *given, dangling, read, stated)
+        dataset = with_corpora(dataset, *given, dangling, read, stated=stated)
         if chunker is not None and documents is None:
             dataset = rechunked(dataset, chunker)
         return dataclasses.replace(dataset, source=_source(dataset.source, named))

@@ -38,9 +38,8 @@ from ragstone.experiment.listed_queries import wanted_queries
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
-from ragstone.experiment.notes import run_notes
+from ragstone.experiment.notes import plan_facts, run_notes
 from ragstone.experiment.plan import Plan, PlannedStep, Planner
-from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.repeats import check_repeated, with_repeats
 from ragstone.experiment.rule_checks import check_analysis, check_rules
@@ -362,8 +361,7 @@ class Experiment:
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self._notes(planned.steps),
-                power="" if self.member.counterfactual else power_line(self),
-                secret=secret_counts(self),
+                **plan_facts(self),
             )
 
     def _begin(

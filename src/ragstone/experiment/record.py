@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import LANGUAGES, NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
+from ragstone.data.languages import languages_of
 from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.clusters import clusters_table
@@ -71,6 +72,7 @@ class Recorder:
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
         shared, named = steps.shared, steps.shared.collections
+        spoken = languages_of(dataset, shared.ranked.table, shared.answered.table)
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
@@ -86,6 +88,7 @@ class Recorder:
                 left_out=dict(shared.left_out),
                 listed=shared.listed,
                 factors={**published_factors(self._dataset.source), **member.factors},
+                languages=spoken.facts,
             ),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),
@@ -93,6 +96,7 @@ class Recorder:
                 qrels=self._keep("qrels", shared.qrels),
                 clusters=self._keep("clusters", clusters_table(self._dataset)),
                 collections=self._keep("collections", named) if named else "",
+                languages=self._languages(spoken.by_query) if spoken.unlabelled else "",
             ),
             systems=tuple(
                 SystemEntry(one.name, {k: cache_key_parts(p) for k, p in one.components.items()})
@@ -224,6 +228,10 @@ class Recorder:
     def _is_as(self, other: Record) -> bool:
         """Return whether a record differs only in when and where it was made."""
         made = {name: getattr(other, name) for name in _OF_THE_RUN}
+        if other.data.languages is None:
+            # An earlier version made it: its languages are not a change of the results.
+            made["data"] = replace(self._record.data, languages=None)
+            made["tables"] = replace(self._record.tables, languages="")
         return _as_written(replace(self._record, **made)) == _as_written(other)
 
     def _rankings(self) -> Iterator[RankingSteps]:
@@ -255,6 +263,10 @@ class Recorder:
 
     def _keep(self, step: str, table: StoredTable) -> str:
         return self._store.keep(step, table.table).name
+
+    def _languages(self, found: Mapping[str, str]) -> str:
+        columns = {"query_id": list(found), "language": list(found.values())}
+        return self._store.keep("languages", to_table(LANGUAGES, columns)).name
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
