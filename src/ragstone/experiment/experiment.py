@@ -24,6 +24,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
+from ragstone.experiment.asked_languages import asked_languages
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -38,8 +39,9 @@ from ragstone.experiment.listed_queries import wanted_queries
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
-from ragstone.experiment.notes import plan_facts, run_notes
+from ragstone.experiment.notes import run_notes
 from ragstone.experiment.plan import Plan, PlannedStep, Planner
+from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.repeats import check_repeated, with_repeats
 from ragstone.experiment.rule_checks import check_analysis, check_rules
@@ -122,9 +124,8 @@ class Experiment:
         """The system that finds the noise of `gold+noise`, if a setting needs noise."""
         if not any("noise" in setting.uses for setting in self.settings):
             return None
-        (retriever,) = self._maker.parts(
-            "retrievers", [self.file.noise_retriever], "noise_retriever"
-        )
+        written = [self.file.noise_retriever]
+        (retriever,) = self._maker.parts("retrievers", written, "noise_retriever")
         if retriever.declared_release == "":
             raise ConfigError(
                 "noise_retriever: its index may change between runs, and noise is kept; declare "
@@ -361,7 +362,9 @@ class Experiment:
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self._notes(planned.steps),
-                **plan_facts(self),
+                languages=asked_languages(self.dataset, self.shared).facts,
+                power="" if self.member.counterfactual else power_line(self),
+                secret=secret_counts(self),
             )
 
     def _begin(

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragstone.data.languages import languages_of
 from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.independence import independence_notes
-from ragstone.experiment.power import power_line
 from ragstone.experiment.repeats import repeat_notes
-from ragstone.experiment.secret_queries import secret_counts
 from ragstone.experiment.training_leaks import trained_parts
 from ragstone.results.trained_parts import trained_sentences
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.repeated import RepeatMetric
     from ragstone.data.dataset import Dataset
-    from ragstone.experiment.experiment import Experiment
     from ragstone.experiment.plan import PlannedStep
     from ragstone.experiment.system import SharedInputs, System
-
-
-def plan_facts(experiment: Experiment) -> dict[str, Any]:
-    """Return the languages, the power and the secret share of an experiment's plan."""
-    shared = experiment.shared
-    spoken = languages_of(experiment.dataset, shared.ranked.table, shared.answered.table)
-    return {
-        "languages": spoken.facts,
-        "power": "" if experiment.member.counterfactual else power_line(experiment),
-        "secret": secret_counts(experiment),
-    }
 
 
 def run_notes(

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import LANGUAGES, NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
-from ragstone.data.languages import languages_of
 from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.experiment.asked_languages import asked_languages, language_table
 from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
@@ -46,11 +46,12 @@ from ragstone.version import __version__
 if TYPE_CHECKING:
     from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
+    from ragstone.data.languages import LanguageFacts
     from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.members import Member
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.shared_queries import OwnQueries
-    from ragstone.experiment.system import RankingSteps, StepList, System, Trial
+    from ragstone.experiment.system import RankingSteps, SharedInputs, StepList, System, Trial
 
 
 class Recorder:
@@ -71,32 +72,20 @@ class Recorder:
         self._command, self._keeps_earlier = command, keeps_earlier
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
-        shared, named = steps.shared, steps.shared.collections
-        spoken = languages_of(dataset, shared.ranked.table, shared.answered.table)
+        shared, spoken = steps.shared, asked_languages(dataset, steps.shared)
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
             started=utc_text(),
             file=file.model_dump(),
-            data=DataFacts(
-                name=self._dataset.name,
-                passages=len(self._dataset.corpus),
-                queries=len(self._dataset.queries),
-                ranked=shared.ranked.table.num_rows,
-                answered=shared.answered.table.num_rows,
-                corpus_digest=self._dataset.corpus.digest,
-                left_out=dict(shared.left_out),
-                listed=shared.listed,
-                factors={**published_factors(self._dataset.source), **member.factors},
-                languages=spoken.facts,
-            ),
+            data=_data_facts(dataset, shared, member, spoken.facts),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),
                 ranked=self._keep("queries", shared.ranked),
                 qrels=self._keep("qrels", shared.qrels),
                 clusters=self._keep("clusters", clusters_table(self._dataset)),
-                collections=self._keep("collections", named) if named else "",
-                languages=self._languages(spoken.by_query) if spoken.unlabelled else "",
+                collections=self._keep("collections", shared.collections),
+                languages=self._keep("languages", language_table(spoken)),
             ),
             systems=tuple(
                 SystemEntry(one.name, {k: cache_key_parts(p) for k, p in one.components.items()})
@@ -261,12 +250,8 @@ class Recorder:
             ),
         )
 
-    def _keep(self, step: str, table: StoredTable) -> str:
-        return self._store.keep(step, table.table).name
-
-    def _languages(self, found: Mapping[str, str]) -> str:
-        columns = {"query_id": list(found), "language": list(found.values())}
-        return self._store.keep("languages", to_table(LANGUAGES, columns)).name
+    def _keep(self, step: str, table: StoredTable | None) -> str:
+        return self._store.keep(step, table.table).name if table else ""
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
@@ -294,6 +279,23 @@ _OF_THE_RUN: Final = (
     "data_source",
 )
 """Fields of a record that describe when and where it was made."""
+
+
+def _data_facts(
+    dataset: Dataset, shared: SharedInputs, member: Member, languages: LanguageFacts
+) -> DataFacts:
+    return DataFacts(
+        name=dataset.name,
+        passages=len(dataset.corpus),
+        queries=len(dataset.queries),
+        ranked=shared.ranked.table.num_rows,
+        answered=shared.answered.table.num_rows,
+        corpus_digest=dataset.corpus.digest,
+        left_out=dict(shared.left_out),
+        listed=shared.listed,
+        factors={**published_factors(dataset.source), **member.factors},
+        languages=languages,
+    )
 
 
 def _dated(record: Record, last: Record | None) -> Mapping[str, Any]:
