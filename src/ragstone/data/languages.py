@@ -65,18 +65,23 @@ class LanguageFacts:
         """Return one line; "" if no language is recognised.
 
         >>> str(LanguageFacts({"en": 24}, {"en": 60}, detected_by="lid.176"))
-        'languages: English (detected by lid.176)'
+        'English (detected by lid.176)'
         >>> str(LanguageFacts({"en": 24, "": 2}, {"de": 60}, detected_by="lid.176"))
-        'languages: queries in English 24, unknown 2 (detected by lid.176); passages in German'
+        'queries in English 24, unknown 2 (detected by lid.176); passages in German'
         """
         if not self.codes:
             return ""
         how = f"detected by {self.detected_by}" if self.detected_by else "stated"
         if [*self.queries] == [*self.passages] and len(self.queries) == 1:
-            return f"languages: {_named(self.queries)} ({how})"
+            return f"{_named(self.queries)} ({how})"
         asked = f"in {_named(self.queries)} ({how})" if any(self.queries) else "not recognised"
         there = f"; passages in {_named(self.passages)}" if self.passages else ""
-        return f"languages: queries {asked}{there}"
+        return f"queries {asked}{there}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The line of a plan or a table; none if no language is recognised."""
+        return [f"languages: {self}"] if self.codes else []
 
     @property
     def codes(self) -> frozenset[str]:

@@ -293,7 +293,7 @@ class Plan:
     def text(self) -> str:
         """Return the plan for people: a tree of the steps, then the calls."""
         lines = [f"{self.trials} trials of {self.queries} queries each"]
-        lines += [*filter(None, [str(self.languages)]), *self.secret.lines()]
+        lines += [*self.languages.lines, *self.secret.lines()]
         if self.left_out:
             lines.append(left_out_text(self.left_out))
         if self.not_applicable:
