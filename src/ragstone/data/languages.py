@@ -194,7 +194,7 @@ def languages_of(dataset: Dataset, *asked: Table) -> DataLanguages:
 
 def _of_passages(corpus: Corpus) -> dict[str, int]:
     """Return the languages of a sample of passages, which are taken at equal distances."""
-    step = max(1, len(corpus) // limits.LANGUAGE_TEXTS)
+    step = max(1, -(-len(corpus) // limits.LANGUAGE_TEXTS))
     sample = map(corpus.at, range(0, len(corpus), step))
     codes = [stated_language(one.labels) or language_of(one.text) for one in sample]
     counts = Counter(codes)

@@ -217,10 +217,6 @@ class Recorder:
     def _is_as(self, other: Record) -> bool:
         """Return whether a record differs only in when and where it was made."""
         made = {name: getattr(other, name) for name in _OF_THE_RUN}
-        if other.data.languages is None:
-            # An earlier version made it: its languages are not a change of the results.
-            made["data"] = replace(self._record.data, languages=None)
-            made["tables"] = replace(self._record.tables, languages="")
         return _as_written(replace(self._record, **made)) == _as_written(other)
 
     def _rankings(self) -> Iterator[RankingSteps]:
