@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _USUAL: Final = 0.02
 """Least share of the recognised texts that makes a language one of the data set."""
+_MODEL: Final = "lid.176"
+"""fastText's model of 176 languages; without it, short texts in Latin script have none."""
 _PARTS: Final = ("queries", "passages")
 _APART: Final = 20
 """One text in so many is in another language than the stated one, or more: they disagree."""
@@ -207,12 +209,14 @@ def _detected(
     """Return the languages of the queries without a known one; "" if one is not recognised.
 
     The languages of the queries are those with at least 2 % of them. A query in no such language,
-    or a short one, is recognised among them. All are in the only language if there is one.
+    or a short one, is recognised among them. All are in the only language if there is one and most
+    are recognised.
     """
     texts = {i: one.text for i, one in queries.items() if not known[i]}
     first = {i: language_of(text) for i, text in texts.items()}
     usual = usual_languages([*first.values(), *known.values()])
-    if len(usual) == 1 and sum(map(bool, first.values())) * 2 >= len(texts):
+    clear = sum(map(bool, first.values())) * 2 >= len(texts) and detected_by() == _MODEL
+    if len(usual) == 1 and clear:
         return dict.fromkeys(texts, usual[0])
     expected = usual or list(others)
     found = {
@@ -239,7 +243,7 @@ def detected_by() -> str:
         language_of("", by_model=True)
     except MissingDependency:
         return "scripts and function words"
-    return "lid.176"
+    return _MODEL
 
 
 def apart(queries: Iterable[Query]) -> tuple[dict[str, tuple[str, str]], int]:

@@ -20,6 +20,7 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.breakdown import TURNS, UNLABELLED, breakdown, groups_of
 from ragstone.statistics.summary import Summary
+from ragstone.text.language_names import LANGUAGE
 
 COLLECTIONS: Final = "collections"
 """The label in the place of a query's collection."""
@@ -87,6 +88,12 @@ def _of_trials(results: StoredResults, label: str) -> dict[tuple[str, str], dict
 
 def _groups(results: StoredResults, label: str) -> dict[str, list[str]]:
     """Return value of a label, or collection -> query ids."""
+    if label == LANGUAGE and not any(LANGUAGE in one.labels for one in results.queries.values()):
+        raise ConfigError(
+            "the languages of the queries are neither stated nor recognised; give 'language' in "
+            "'data', or pip install 'ragstone[lang]', and run the experiment again",
+            key=LANGUAGE,
+        )
     if label != COLLECTIONS or not results.collections:
         return groups_of(results.queries.values(), label)
     found: dict[str, list[str]] = {}
