@@ -37,7 +37,7 @@ _MODEL: Final = "lid.176"
 """fastText's model of 176 languages; without it, short texts in Latin script have none."""
 _PARTS: Final = ("queries", "passages")
 _APART: Final = 20
-"""One text in so many is in another language than the stated one, or more: they disagree."""
+"""Texts disagree with their stated language from one in this number of them on."""
 _ALIKE: Final = {"zh", "ja"}
 """A short text in Chinese characters is in either of the two."""
 
@@ -271,7 +271,7 @@ def language_notes(queries: Iterable[Query]) -> Iterator[str]:
 
 
 def disagree(other: int, recognised: int) -> bool:
-    """Return whether so many texts are in another language that it is no mistake of detection."""
+    """Return whether more texts are in another language than detection gets wrong."""
     return other > 1 and other * _APART >= recognised
 
 
