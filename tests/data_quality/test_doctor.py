@@ -242,7 +242,7 @@ FAULTS: dict[str, tuple[Callable[[Rows], None], set[str]]] = {
     "lost character": (_plant_lost_character, {"encoding/lost"}),
     "control character": (_plant_control_character, {"encoding/controls"}),
     "languages": (_plant_languages, {"languages/passages"}),
-    "stated": (_plant_stated, {"languages/stated", "labels/language"}),
+    "stated": (_plant_stated, {"languages/stated"}),
     "judged": (_plant_unanswerable_judged, {"unanswerable/judged"}),
     "asked": (_plant_unanswerable_asked, {"unanswerable/asked", "duplicates/queries"}),
     "answered": (_plant_unanswerable_answered, {"unanswerable/answer-in-corpus"}),
