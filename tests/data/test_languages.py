@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragstone.core import limits
-from ragstone.data.dataset import Dataset
+from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.languages import (
     LanguageFacts,
     StatedLanguages,
@@ -142,6 +143,15 @@ def test_stated_languages_are_not_detected() -> None:
     )
     assert detected(part) == ["de", "en"]
     assert not languages_of(part, part.query_table).facts.stated
+
+
+def test_a_published_set_has_a_language() -> None:
+    """It is that of its queries, whatever their texts, and changes no table."""
+    made = replace(data("1984?"), source=DataSource(published="mkqa-zh-cn"))
+    found = languages_of(made, made.query_table)
+    assert (found.by_query, found.unlabelled) == ({"q0": "zh"}, True)
+    assert str(found.facts) == "queries in Chinese (stated)"
+    assert made.queries[0].labels == {}
 
 
 def test_without_texts_there_is_no_language() -> None:

@@ -24,7 +24,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
-from ragstone.experiment.asked_languages import asked_languages
+from ragstone.experiment.asked_data import asked_languages
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,

@@ -18,14 +18,13 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
-from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
-from ragstone.experiment.asked_languages import asked_languages, language_table
+from ragstone.experiment.asked_data import asked_languages, data_facts, language_table
 from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
-from ragstone.results.data_facts import DataFacts, Tables
+from ragstone.results.data_facts import Tables
 from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
     ATTEMPTS,
@@ -46,12 +45,11 @@ from ragstone.version import __version__
 if TYPE_CHECKING:
     from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
-    from ragstone.data.languages import LanguageFacts
     from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.members import Member
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.shared_queries import OwnQueries
-    from ragstone.experiment.system import RankingSteps, SharedInputs, StepList, System, Trial
+    from ragstone.experiment.system import RankingSteps, StepList, System, Trial
 
 
 class Recorder:
@@ -78,7 +76,7 @@ class Recorder:
             name=file.name,
             started=utc_text(),
             file=file.model_dump(),
-            data=_data_facts(dataset, shared, member, spoken.facts),
+            data=data_facts(dataset, shared, member, spoken.facts),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),
                 ranked=self._keep("queries", shared.ranked),
@@ -275,23 +273,6 @@ _OF_THE_RUN: Final = (
     "data_source",
 )
 """Fields of a record that describe when and where it was made."""
-
-
-def _data_facts(
-    dataset: Dataset, shared: SharedInputs, member: Member, languages: LanguageFacts
-) -> DataFacts:
-    return DataFacts(
-        name=dataset.name,
-        passages=len(dataset.corpus),
-        queries=len(dataset.queries),
-        ranked=shared.ranked.table.num_rows,
-        answered=shared.answered.table.num_rows,
-        corpus_digest=dataset.corpus.digest,
-        left_out=dict(shared.left_out),
-        listed=shared.listed,
-        factors={**published_factors(dataset.source), **member.factors},
-        languages=languages,
-    )
 
 
 def _dated(record: Record, last: Record | None) -> Mapping[str, Any]:
