@@ -1,4 +1,4 @@
-"""Facts about the data in the record of an experiment: the languages of the queries that are asked."""
+"""Facts about the data in a record: the languages of the queries that are asked."""
 
 from __future__ import annotations
 
