@@ -154,6 +154,11 @@ def _plant_languages(rows: Rows) -> None:
     rows["corpus"] += [{"_id": f"ko{i}", "text": text + str(i) * 3} for i in range(9)]
 
 
+def _plant_stated(rows: Rows) -> None:
+    for row in rows["queries"]:
+        row["language"] = "de"
+
+
 def _plant_unanswerable_judged(rows: Rows) -> None:
     rows["queries"][0] |= {"answerability": "unanswerable", "answers": []}
 
@@ -237,6 +242,7 @@ FAULTS: dict[str, tuple[Callable[[Rows], None], set[str]]] = {
     "lost character": (_plant_lost_character, {"encoding/lost"}),
     "control character": (_plant_control_character, {"encoding/controls"}),
     "languages": (_plant_languages, {"languages/passages"}),
+    "stated": (_plant_stated, {"languages/stated"}),
     "judged": (_plant_unanswerable_judged, {"unanswerable/judged"}),
     "asked": (_plant_unanswerable_asked, {"unanswerable/asked", "duplicates/queries"}),
     "answered": (_plant_unanswerable_answered, {"unanswerable/answer-in-corpus"}),

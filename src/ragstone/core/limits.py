@@ -361,6 +361,7 @@ MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
 MAX_SAMPLED_TEXTS: Final = 100
 """Queries, and passages, of which a plan reads the tokens: enough to know their language."""
+LANGUAGE_TEXTS: Final = 500  # Passages, at equal distances, whose languages a run detects.
 MAX_SAMPLED_CHARACTERS: Final = 2000
 """Characters of such a text that are read: a whole book would take seconds."""
 MAX_PLAN_TREE_STEPS: Final = 60

@@ -26,10 +26,12 @@ from ragstone.core.schemas import (
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.judged_documents import on_passages
+from ragstone.data.languages import StatedLanguages, labelled_corpus, with_languages
 from ragstone.data.readers.folder import read_corpus
 from ragstone.data.readers.rows import listed
 from ragstone.data.rechunk.rechunk import rechunk
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
+from ragstone.text.language_names import LANGUAGE, LANGUAGE_NAMES, base_code
 from ragstone.types import Label
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ _LOG: Final = logging.getLogger(__name__)
 LABEL: Final = "collection"
 """Label with which a written data set keeps its collections."""
 _shared: ContextVar[dict[str, Corpus] | None] = ContextVar("shared_corpora", default=None)
+_UNSTATED: Final = StatedLanguages()
 _EXAMPLE: Final = "collections: {by: domain}"
 
 
@@ -77,23 +80,31 @@ def with_corpora(
     collections: Any,
     dangling: Literal["error", "drop"] = "error",
     read: Callable[[str], Corpus] = lambda path: read_corpus(Path(path)),
+    *,
+    stated: StatedLanguages = _UNSTATED,
 ) -> Dataset:
     """Return a data set with the passages of the keys `corpus` and `collections`.
 
     `corpus` is one file, or collection -> file; without it, the data set keeps its corpus. If the
     judgements are of documents, all passages of a judged document get its grade; `dangling` is for
-    documents without a passage. `read` returns the passages of a file.
+    documents without a passage. `read` returns the passages of a file. `stated` has the languages,
+    which become labels; the passages of a collection by language have the language of its name.
     """
     named = isinstance(corpus, Mapping)
+    chosen = None if collections is None else parse_collections(collections)
+    by_language = named and chosen is not None and chosen.by == LANGUAGE
     places = None
     if corpus is not None:
         files = corpus if isinstance(corpus, Mapping) else {"": corpus}
         parts = {str(name): _read_once(str(path), read) for name, path in files.items()}
+        if by_language:
+            parts = {name: _in_language(part, name) for name, part in parts.items()}
         places = spans({name: len(part) for name, part in parts.items()}) if named else None
         dataset = replace(dataset, corpus=joined_corpora(parts))
         if dataset.judged == "document":
             dataset = on_passages(dataset, dangling)
         _check_qrels(dataset, files)
+    dataset = with_languages(dataset, stated)
     if collections is None and places and len(places) > 1:
         raise ConfigError(
             f"data: 'corpus' has {len(places)} collections ({listed(list(places))}); name the "
@@ -101,8 +112,15 @@ def with_corpora(
             f"collections: none",
             key="collections",
         )
-    chosen = None if collections is None else parse_collections(collections)
     return dataset if chosen is None else divided(dataset, chosen, places, complete=named)
+
+
+def _in_language(part: Corpus, name: str) -> Corpus:
+    """Return the passages of a collection with the language of its name, if it is one."""
+    code = base_code(name)
+    if code not in LANGUAGE_NAMES:
+        return part
+    return labelled_corpus(part, code, f"data, corpus {name!r}: ")
 
 
 def spans(sizes: Mapping[str, int]) -> dict[str, range]:

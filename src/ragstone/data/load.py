@@ -22,6 +22,7 @@ from ragstone.data.documents.corpus import DocumentFiles, with_documents
 from ragstone.data.documents.files import is_pattern, matching
 from ragstone.data.documents.formats import SUFFIXES
 from ragstone.data.encyclopedias.pages import is_encyclopedia
+from ragstone.data.languages import StatedLanguages, parse_languages
 from ragstone.data.published.presets import NAME, find_preset, nearest, presets
 from ragstone.data.readers.folder import read_corpus, read_corpus_alone
 from ragstone.data.readers.parquet import USUAL_FILES
@@ -36,6 +37,7 @@ from ragstone.errors import (
     UnknownComponent,
     did_you_mean,
 )
+from ragstone.text.language_names import LANGUAGE
 from ragstone.version import __version__
 
 _LOG: Final = logging.getLogger(__name__)
@@ -96,16 +98,15 @@ def load_dataset(
         return _read(registry.create("readers", written, where="data"))
     named = _named(written, folder)
     try:
-        if "language" not in _fields(str(named["name"]), folder):
-            # A property of the data set, which its experiment notes.
-            named.pop("language", None)
+        stated = _take_languages(named, folder)
         chunker = _take_chunker(named, folder)
         documents = _take_documents(named, folder, chunker)
         given = _take_corpora(named, folder)
         reader = registry.create("readers", named, where="data", folder=folder)
         dangling: Any = getattr(reader, "dangling_qrels", "error")
         read = partial(_corpus_of, folder=folder)
-        dataset = with_corpora(with_documents(_read(reader), documents), *given, dangling, read)
+        dataset = with_documents(_read(reader), documents)
+        dataset = with_corpora(dataset, *given, dangling, read, stated=stated)
         if chunker is not None and documents is None:
             dataset = rechunked(dataset, chunker)
         return dataclasses.replace(dataset, source=_source(dataset.source, named))
@@ -175,6 +176,12 @@ def _take_corpora(named: dict[str, Any], folder: Path | None) -> tuple[Any, Any]
     if "collections" in fields:
         return None, None
     return named.pop("corpus", None), named.pop("collections", None)
+
+
+def _take_languages(named: dict[str, Any], folder: Path | None) -> StatedLanguages:
+    """Take `language` from a reader's parameters, if it has none such itself."""
+    own = LANGUAGE in _fields(str(named["name"]), folder)
+    return StatedLanguages() if own else parse_languages(named.pop(LANGUAGE, None))
 
 
 def _take_chunker(named: dict[str, Any], folder: Path | None) -> Any:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from ragstone.data.languages import apart, disagree, usual_languages
 from ragstone.data_quality.finding import Finding, distribution, report, shown
 from ragstone.text.language import language_among, language_of
 from ragstone.text.language_names import LANGUAGE_NAMES
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
 
 _FEW: Final = 20
-_USUAL: Final = 0.02
-"""Least share of the recognised texts that makes a language one of the data set."""
 _SHARED_SCRIPT: Final = {"Chinese", "Japanese"}
 """Short texts may be recognised as either of the two."""
 
@@ -27,8 +26,7 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
     """
     passages = {i: language_of(text) for i, text in subject.texts()}
     queries = {q.query_id: language_of(q.text) for q in subject.queries}
-    codes = Counter(filter(None, [*passages.values(), *queries.values()]))
-    usual = [code for code, count in codes.items() if count >= _USUAL * codes.total()]
+    usual = usual_languages([*passages.values(), *queries.values()])
     undecided = ((q.query_id, q.text) for q in subject.queries if not queries[q.query_id])
     queries |= {i: language_among(text, usual) for i, text in undecided if usual}
     passages = {i: LANGUAGE_NAMES.get(code, code) for i, code in passages.items()}
@@ -50,10 +48,26 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
             kind=kind,
         )
     yield from _across(subject, passages, queries)
+    yield from _stated(subject)
 
 
 def _same(name: str, main: str) -> bool:
     return name == main or {name, main} == _SHARED_SCRIPT
+
+
+def _stated(subject: Subject) -> Iterator[Finding]:
+    """Find queries whose text is in another language than their label."""
+    found, recognised = apart(subject.queries)
+    counts = Counter(LANGUAGE_NAMES.get(code, code) for _, code in found.values())
+    return report(
+        "languages/stated",
+        "warning" if disagree(len(found), recognised) else "note",
+        [(q, f"{q} (stated {stated}, text {code})") for q, (stated, code) in found.items()],
+        recognised,
+        f"queries are in another language than the stated one ({distribution(counts)})",
+        advice="correct the label `language`, or the key `language` of the data set; results by "
+        "language are wrong otherwise",
+    )
 
 
 def _across(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.components.context_settings.gold_injected import GoldInjected
 from ragstone.components.metrics.row_checks import LABEL
 from ragstone.core.component import Component
+from ragstone.data.languages import language_notes
 from ragstone.errors import MissingDependency, ModelFileError
 from ragstone.experiment.steps import Step
 
@@ -30,7 +31,8 @@ def data_notes(
     Raises:
         ConfigError: the data have nothing that a component reads.
     """
-    found = dict.fromkeys((*_unread_checks(steps, dataset), *_unread_attacks(steps)))
+    checked = (*_unread_checks(steps, dataset), *_unread_attacks(steps))
+    found = dict.fromkeys((*checked, *language_notes(dataset.queries)))
     unasked = dataset.select([])
     formers = [system.query_former for system in systems]
     for step in steps:

@@ -3,6 +3,7 @@
     data: sample                                     one data set
     data: [sample, my-set, {path: de.jsonl, language: de}]
     data: {nq: {path: ..., sample: {limit: 500}}, jp: {path: ..., language: ja}}
+    data: {path: ..., language: {queries: ja, passages: en}}
     data: {path: docs-set, chunker: [sentences(110), sentences(330)]}   two data sets
 
 A mapping is many data sets if it has none of the keys of a reader (`ONE`).
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.core.spec import parse_spec, short_name
+from ragstone.data.languages import parse_languages
 from ragstone.errors import ConfigError
 
 ONE: Final = frozenset({"name", "path", "repo", "queries", "corpus"})
@@ -77,13 +79,26 @@ def _spread(name: str, written: Any) -> Iterator[NamedData]:
     reader = dict(written)
     own = {key: reader.pop(key) for key in _OWN if key in reader}
     factors = _own_factors(name, reader.pop(_FACTORS, None))
-    if "language" in reader:
-        factors["language"] = str(reader["language"])
+    factors |= _language(reader)
     chunkers = reader.pop("chunker", None)
     for chunker in chunkers if isinstance(chunkers, list) else [chunkers]:
         cut = {} if chunker is None else {"chunker": chunker}
         named = {key: short_name(one) for key, one in cut.items()}
         yield NamedData(name, {**reader, **cut}, {**factors, **named}, own)
+
+
+def _language(reader: Mapping[str, Any]) -> dict[str, str]:
+    """Return the language of the queries as a factor, checked unless a reader may have its own.
+
+    >>> _language({"path": "x", "language": {"queries": "Japanese", "passages": "en"}})
+    {'language': 'ja'}
+    """
+    written = reader.get("language")
+    if written is None:
+        return {}
+    stated = "" if "name" in reader else parse_languages(written).queries
+    code = written if isinstance(written, str) else stated
+    return {"language": code} if code else {}
 
 
 def _own_factors(name: str, written: Any) -> dict[str, str]:

@@ -24,6 +24,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
+from ragstone.experiment.asked_data import asked_languages
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -123,9 +124,8 @@ class Experiment:
         """The system that finds the noise of `gold+noise`, if a setting needs noise."""
         if not any("noise" in setting.uses for setting in self.settings):
             return None
-        (retriever,) = self._maker.parts(
-            "retrievers", [self.file.noise_retriever], "noise_retriever"
-        )
+        written = [self.file.noise_retriever]
+        (retriever,) = self._maker.parts("retrievers", written, "noise_retriever")
         if retriever.declared_release == "":
             raise ConfigError(
                 "noise_retriever: its index may change between runs, and noise is kept; declare "
@@ -362,6 +362,7 @@ class Experiment:
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self._notes(planned.steps),
+                languages=asked_languages(self.dataset, self.shared).facts,
                 power="" if self.member.counterfactual else power_line(self),
                 secret=secret_counts(self),
             )

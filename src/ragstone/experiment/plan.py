@@ -18,16 +18,12 @@ from ragstone.core.schemas import columns
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
+from ragstone.data.languages import LanguageFacts
 from ragstone.errors import ModelFileError, RagstoneError
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.repeat_spec import of_repeat
 from ragstone.experiment.searches import services_of
-from ragstone.experiment.steps import (
-    Step,
-    compute,
-    input_records,
-    known_inputs,
-)
+from ragstone.experiment.steps import Step, compute, input_records, known_inputs
 from ragstone.results.secret import SecretCounts
 from ragstone.results.wording import TITLES, left_out_text, not_applicable_text, shorten
 from ragstone.types import brief, tasks_of
@@ -224,6 +220,8 @@ class Plan:
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
     power: str = ""
     """A line on the smallest difference that the queries show."""
+    languages: LanguageFacts = field(default_factory=LanguageFacts)
+    """The languages of queries and passages."""
     secret: SecretCounts = field(default_factory=SecretCounts)
     """Numbers of secret queries and nuggets, which outputs leave out, and of all."""
 
@@ -272,6 +270,7 @@ class Plan:
         estimate = None if self.estimate is None else dataclasses.asdict(self.estimate)
         return {
             "queries": self.queries,
+            "languages": dataclasses.asdict(self.languages),
             "secret": self.secret.to_dict(),
             "left_out": dict(self.left_out),
             "not_applicable": {name: dict(why) for name, why in self.not_applicable.items()},
@@ -294,7 +293,7 @@ class Plan:
     def text(self) -> str:
         """Return the plan for people: a tree of the steps, then the calls."""
         lines = [f"{self.trials} trials of {self.queries} queries each"]
-        lines += self.secret.lines()
+        lines += [*self.languages.lines, *self.secret.lines()]
         if self.left_out:
             lines.append(left_out_text(self.left_out))
         if self.not_applicable:
@@ -310,8 +309,7 @@ class Plan:
         lines += [f"note: {line}" for line in self.notes]
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
-        lines += [self.power] if self.power else []
-        return "\n".join(lines)
+        return "\n".join(filter(None, [*lines, self.power]))
 
 
 def _check(part: Component, services: Services, owner: str) -> None:

@@ -18,13 +18,13 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
-from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.experiment.asked_data import asked_languages, data_facts, language_table
 from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
-from ragstone.results.data_facts import DataFacts, Tables
+from ragstone.results.data_facts import Tables
 from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
     ATTEMPTS,
@@ -70,29 +70,20 @@ class Recorder:
         self._command, self._keeps_earlier = command, keeps_earlier
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
-        shared, named = steps.shared, steps.shared.collections
+        shared, spoken = steps.shared, asked_languages(dataset, steps.shared)
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
             started=utc_text(),
             file=file.model_dump(),
-            data=DataFacts(
-                name=self._dataset.name,
-                passages=len(self._dataset.corpus),
-                queries=len(self._dataset.queries),
-                ranked=shared.ranked.table.num_rows,
-                answered=shared.answered.table.num_rows,
-                corpus_digest=self._dataset.corpus.digest,
-                left_out=dict(shared.left_out),
-                listed=shared.listed,
-                factors={**published_factors(self._dataset.source), **member.factors},
-            ),
+            data=data_facts(dataset, shared, member, spoken.facts),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),
                 ranked=self._keep("queries", shared.ranked),
                 qrels=self._keep("qrels", shared.qrels),
                 clusters=self._keep("clusters", clusters_table(self._dataset)),
-                collections=self._keep("collections", named) if named else "",
+                collections=self._keep("collections", shared.collections),
+                languages=self._keep("languages", language_table(spoken)),
             ),
             systems=tuple(
                 SystemEntry(one.name, {k: cache_key_parts(p) for k, p in one.components.items()})
@@ -253,8 +244,8 @@ class Recorder:
             ),
         )
 
-    def _keep(self, step: str, table: StoredTable) -> str:
-        return self._store.keep(step, table.table).name
+    def _keep(self, step: str, table: StoredTable | None) -> str:
+        return self._store.keep(step, table.table).name if table else ""
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""

@@ -15,15 +15,19 @@ from ragstone.components.context_settings.attacks import attack_in
 from ragstone.components.metrics.attack_success import AttackSuccess
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.results.answer_language import answer_groups
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
-from ragstone.statistics.breakdown import TURNS, breakdown, groups_of
+from ragstone.statistics.breakdown import TURNS, UNLABELLED, breakdown, groups_of
 from ragstone.statistics.summary import Summary
+from ragstone.text.language_names import LANGUAGE
 
 COLLECTIONS: Final = "collections"
 """The label in the place of a query's collection."""
 ATTACKS: Final = "attacks"
 """The label in the place of the kind of attack that is planted in a context."""
+ANSWER_LANGUAGE: Final = "answer_language"
+"""The label in the place of the language of an answer."""
 EQUALLY: Final = "(each equal)"
 """The row of the mean over collections, each with the same weight."""
 PLACES: Final = frozenset({"conversation", "conversation_file", "collection"})
@@ -48,15 +52,14 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     Raises `ConfigError` if no query has the label, or if the metric was not measured.
     """
     measured = [*results.trials, *results.rankings]
-    trials = results.trials if label == ATTACKS else ()
-    attacked = {(t.system, t.setting): _attacks(t) for t in trials}
-    by_attack = any(attacked.values())
-    groups = {} if by_attack else _groups(results, label)
+    of_trials = _of_trials(results, label)
+    by_trial = any(of_trials.values())
+    groups = {} if by_trial else _groups(results, label)
     scale = results.record.scale(metric)
     columns = {}
     for rows in measured:
         place, scores = (rows.system, rows.setting), rows.scores.get(metric, {})
-        own = attacked.get(place, {}) if by_attack else groups
+        own = of_trials.get(place, {}) if by_trial else groups
         if found := breakdown(scores, own, results.clusters, scale):
             columns[place] = {group.value: group.summary for group in found}
             groups = groups | own
@@ -65,7 +68,7 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
         raise ConfigError(f"no system was measured by {metric!r}{did_you_mean(metric, known)}")
     found_rows = [
         (value, {column: means[value] for column, means in columns.items() if value in means})
-        for value in groups
+        for value in sorted(groups, key=lambda value: value == UNLABELLED)
     ]
     if label == COLLECTIONS and results.collections:
         found_rows.append(
@@ -74,8 +77,23 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     return LabelTable(label, metric, tuple(columns), tuple(row for row in found_rows if row[1]))
 
 
+def _of_trials(results: StoredResults, label: str) -> dict[tuple[str, str], dict[str, list[str]]]:
+    """Return (system, setting) -> groups of a label whose value depends on context or answer."""
+    if label == ATTACKS:
+        return {(t.system, t.setting): _attacks(t) for t in results.trials}
+    if label == ANSWER_LANGUAGE:
+        return {(t.system, t.setting): answer_groups(results, t) for t in results.trials}
+    return {}
+
+
 def _groups(results: StoredResults, label: str) -> dict[str, list[str]]:
     """Return value of a label, or collection -> query ids."""
+    if label == LANGUAGE and not any(LANGUAGE in one.labels for one in results.queries.values()):
+        raise ConfigError(
+            "the languages of the queries are neither stated nor recognised; give 'language' in "
+            "'data', or pip install 'ragstone[lang]', and run the experiment again",
+            key=LANGUAGE,
+        )
     if label != COLLECTIONS or not results.collections:
         return groups_of(results.queries.values(), label)
     found: dict[str, list[str]] = {}

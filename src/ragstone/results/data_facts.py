@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ragstone.data.languages import LanguageFacts
+
 
 @dataclass(frozen=True)
 class DataFacts:
@@ -22,6 +24,8 @@ class DataFacts:
     """Digest of the ids of the file `sample.queries`; "" without it."""
     factors: Mapping[str, str] = field(default_factory=dict)
     """Differences from the other data sets of its campaign, such as language and chunker."""
+    languages: LanguageFacts | None = None
+    """None in the records of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -34,5 +38,7 @@ class Tables:
     clusters: str
     collections: str = ""
     """The collection of each query; "" if all queries search all passages."""
+    languages: str = ""
+    """The language of each query; "" if the queries have it as a label."""
     texts: str = ""
     """Texts of gold passages and of the first ranked ones; "" until all trials ended."""

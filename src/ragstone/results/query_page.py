@@ -14,6 +14,7 @@ from typing import Any
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
+from ragstone.results.answer_language import answer_language
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import RankingResults, RepeatRows, TrialResults
 from ragstone.types import Context, Hop, Passage, Query, Score
@@ -177,6 +178,7 @@ def _trial(
         "built": None if built is None or built == context else shared.context(built),
         "context": None if context is None else shared.context(context),
         "answer": prediction.answer,
+        "language": answer_language(results, prediction.answer),
         "reason": prediction.reason,
         "seconds": prediction.seconds,
         "tokens": [prediction.tokens_in, prediction.tokens_out],
@@ -184,11 +186,11 @@ def _trial(
         "confidence": prediction.confidence,
         "hops": None if hops is None else [_hop(hop, shared) for hop in hops],
         "scores": list(map(_score, trial.scores_of(query_id).values())),
-        "repeats": [_repeat(one, query_id) for one in trial.repeats],
+        "repeats": [_repeat(results, one, query_id) for one in trial.repeats],
     }
 
 
-def _repeat(one: RepeatRows, query_id: str) -> dict[str, Any]:
+def _repeat(results: StoredResults, one: RepeatRows, query_id: str) -> dict[str, Any]:
     """Return an answer, or a further verdict on it, with its scores; numbers are from 0."""
     prediction = one.predictions[query_id]
     scores = (held[query_id] for held in one.scores.values() if query_id in held)
@@ -196,6 +198,7 @@ def _repeat(one: RepeatRows, query_id: str) -> dict[str, Any]:
         "number": one.answer,
         "verdict": one.verdict,
         "answer": prediction.answer,
+        "language": answer_language(results, prediction.answer),
         "reason": prediction.reason,
         "scores": list(map(_score, scores)),
     }

@@ -28,6 +28,7 @@ from ragstone.errors import ConfigError
 from ragstone.results.record import Record
 from ragstone.results.reveals import Reveal, record_reveal, reveals
 from ragstone.results.secret import Secret
+from ragstone.text.language_names import LANGUAGE
 from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
@@ -220,11 +221,23 @@ class StoredTables:
         return kept | counts | ({"reasons": dict(reasons)} if reasons else {})
 
     def queries_at(self, folder: str) -> dict[str, Query]:
-        """Return the queries of a table by id, without the nuggets that are held back."""
+        """Return the queries of a table by id, with their languages and without secret nuggets."""
         found = self.whole_queries(folder)
         hidden = {} if self.reveal else self.secret_nuggets
         shown = {q: without_nuggets(found[q], texts) for q, texts in hidden.items() if q in found}
-        return found | shown
+        return {q: self._in_language(one) for q, one in (found | shown).items()}
+
+    def _in_language(self, query: Query) -> Query:
+        """Return a query with its language as a label, if it is known and there is none."""
+        code = self.languages.get(query.query_id)
+        if not code or LANGUAGE in query.labels:
+            return query
+        return dataclasses.replace(query, labels={**query.labels, LANGUAGE: code})
+
+    @cached_property
+    def languages(self) -> dict[str, str]:
+        """Query id -> language, "" if it is not recognised; empty if queries have it as a label."""
+        return self.mapping(self.record.tables.languages)
 
     def whole_queries(self, *folders: str) -> dict[str, Query]:
         """Return the queries of tables by id, with all nuggets; no output may show them."""

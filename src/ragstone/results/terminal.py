@@ -46,6 +46,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         f"{results.name}: {size} of {data.queries} queries {done}, "
         f"{data.passages} passages ({data.name})"
     )
+    for line in data.languages.lines if data.languages else ():
+        head += f"\n{line}"
     if data.left_out:
         head += f"\n{wording.left_out_text(data.left_out)}"
     if counts := results.not_applicable:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ragstone.core import limits
+from ragstone.results.answer_language import answer_language
 from ragstone.results.chain import QueryChain
 from ragstone.results.counterfactuals import kept_counterfactuals
 from ragstone.results.reader import StoredResults
@@ -48,6 +49,7 @@ def _answers(
             label = results.labels(one.scores).get(query_id)
             yield {
                 "answer": prediction.answer,
+                "language": answer_language(results, prediction.answer),
                 "reason": "" if prediction.answer is not None else prediction.reason,
                 "status": prediction.status,
                 "right": None if label is None else label == 1,

@@ -108,7 +108,7 @@ def test_a_list_has_pages(failing: StoreView, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(limits, "VIEW_ROWS", 5)
     found = page(failing, **{"from": "10"})
     assert found["queries"][0]["query_id"] == list(failing.results("e").queries)[10]
-    assert (len(found["queries"]), found["total"], len(found["labels"])) == (5, 16, 2)
+    assert (len(found["queries"]), found["total"], len(found["labels"])) == (5, 16, 3)
     assert "from=10" in unquote_plus(found["queries"][0]["link"])
 
 

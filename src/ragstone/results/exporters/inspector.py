@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ragstone.data.readers.inspector_raget import Inspection, write_inspection
 from ragstone.data.writers.mtrag import task_row
+from ragstone.results.answer_language import answer_language
 from ragstone.results.exporters.base import Exporter
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
@@ -44,7 +45,7 @@ class Inspector(Exporter):
             "documents": [{"document_id": p, "text": text} for p, text in documents.items()],
             "tasks": list(_tasks(results, documents)),
             "evaluations": [
-                _evaluation(trial.first, query_id)
+                _evaluation(results, trial.first, query_id)
                 for query_id in results.queries
                 for trial in results.trials
                 if query_id in trial.predictions
@@ -70,7 +71,7 @@ def _tasks(results: StoredResults, documents: dict[str, str]) -> Iterator[dict[s
         }
 
 
-def _evaluation(trial: TrialResults, query_id: str) -> dict[str, Any]:
+def _evaluation(results: StoredResults, trial: TrialResults, query_id: str) -> dict[str, Any]:
     prediction, context = trial.predictions[query_id], trial.contexts.get(query_id)
     annotations, unscored = {}, {}
     for metric, score in trial.scores_of(query_id).items():
@@ -82,6 +83,7 @@ def _evaluation(trial: TrialResults, query_id: str) -> dict[str, Any]:
         "task_id": query_id,
         "model_id": trial_name(trial),
         "model_response": prediction.answer or "",
+        "language": answer_language(results, prediction.answer),
         "setting": trial.setting,
         "annotations": annotations,
         "unscored": unscored,

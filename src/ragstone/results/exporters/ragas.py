@@ -11,6 +11,7 @@ import orjson
 
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import ConfigError
+from ragstone.results.answer_language import answer_language
 from ragstone.results.exporters.base import Exporter
 from ragstone.results.exporters.inspector import trial_name
 from ragstone.results.reader import StoredResults
@@ -71,6 +72,7 @@ def _row(
         "retrieved_contexts": None if passages is None else [p.text for p in passages],
         "retrieved_context_ids": None if passages is None else [p.passage_id for p in passages],
         "response": prediction.answer,
+        "language": answer_language(results, prediction.answer),
         "reason": prediction.reason or None,
         "reference": next(iter(query.gold_answers), None),
         "gold_answers": list(query.gold_answers),

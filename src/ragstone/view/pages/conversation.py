@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ragstone.errors import nearest_name
+from ragstone.results.answer_language import answer_language
 from ragstone.results.conversation_page import Dialogue, DialogueTurn, TurnReply, dialogue
 from ragstone.results.results import Results
 from ragstone.types import Conversation, Message
@@ -99,6 +100,7 @@ def _reply(results: Results, turn: DialogueTurn, reply: TurnReply) -> dict[str, 
         "system": reply.system,
         "setting": reply.setting,
         "answer": reply.prediction.answer,
+        "language": answer_language(results, reply.prediction.answer),
         "reason": "" if reply.prediction.answer is not None else reply.prediction.reason,
         "refused": reply.refused,
         "right": None if right is None else right == 1,

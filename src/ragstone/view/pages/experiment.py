@@ -28,6 +28,7 @@ def experiment_document(view: StoreView, query: PageQuery) -> Document:
         "started": record.started,
         "finished": record.finished,
         "data": asdict(record.data),
+        "languages": str(record.data.languages or ""),
         "correct": str(results.correctness or ""),
         "failures": record.failures,
         "headline": record.headline,
