@@ -17,8 +17,8 @@ PURE = {
     "de": "Die Fähre zur Insel fährt von April bis Oktober an jedem Tag zur vollen Stunde.",
     "ar": "تغادر العبارة إلى الجزيرة كل ساعة من أبريل إلى أكتوبر، وتعود في المساء.",
     "ru": "Паром на остров отправляется каждый час с апреля по октябрь, даже в воскресенье.",
-    "el": "Το φέρι για το νησί φεύγει κάθε ώρα από τον Απρίλιο μέχρι τον Οκτώβριο, και την Κυριακή.",
-    "es": "El transbordador a la isla sale cada hora desde abril hasta octubre, también el domingo.",
+    "el": "Το φέρι για το νησί φεύγει κάθε ώρα από τον Απρίλιο μέχρι τον Οκτώβριο, και το βράδυ.",
+    "es": "El transbordador a la isla sale cada hora desde abril hasta octubre, también de noche.",
 }
 NAMES = (
     "В 2016 году Denver Broncos победили со счётом 24:10 [1], см. https://example.org/news и 5 km."

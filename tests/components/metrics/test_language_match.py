@@ -70,12 +70,11 @@ def test_the_rule_of_the_paper() -> None:
 def test_the_languages_of_a_short_answer() -> None:
     """Passages that were shown, and `languages`, are the candidates besides query and English."""
     passage = ContextPassage("p", GERMAN * 3, "retrieved")
-    for context, metric in (
-        (Context("q", "retrieved(1)", (passage,)), "language-match"),
-        (None, "language-match(languages=[de])"),
-    ):
+    shown = Context("q", "retrieved(1)", (passage,))
+    for context, metric in ((shown, LanguageMatch()), (None, LanguageMatch(languages=("de",)))):
         pairs = AnswerBatch([SHORT], [()], ["?"], [context], ["it"])
-        assert parse_metric(metric).values(pairs).tolist() == [0.0]
+        assert metric.values(pairs).tolist() == [0.0]
+    assert str(LanguageMatch(languages=("de",))) == "language-match(languages=[de])"
 
 
 def test_a_value_does_not_depend_on_the_other_queries() -> None:
