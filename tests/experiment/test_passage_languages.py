@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragstone.core.schemas import columns
 from ragstone.data.dataset import Dataset
-from ragstone.experiment.passage_languages import languages_table
+from ragstone.experiment.passage_languages import passage_languages_table
 from ragstone.types import Ranking
 
 RUSSIAN = "Паром Alba был построен в 1802 году и каждый день ходит на остров."
@@ -25,7 +25,9 @@ def dataset(**labels: str) -> Dataset:
 
 def test_labels_count_before_recognised_languages() -> None:
     """Passages that neither qrels nor runs name are left out; regions are ignored."""
-    found = languages_table(dataset(language="en-GB", parallel="7"), [{"q": Ranking(["b"])}])
+    found = passage_languages_table(
+        dataset(language="en-GB", parallel="7"), [{"q": Ranking(["b"])}]
+    )
 
     assert found is not None
     assert {name: [*held] for name, held in columns(found.table).items()} == {
@@ -37,4 +39,4 @@ def test_labels_count_before_recognised_languages() -> None:
 
 def test_without_labels_nothing_is_recognised() -> None:
     """A data set in one language costs nothing."""
-    assert languages_table(dataset(), [{"q": Ranking(["b"])}]) is None
+    assert passage_languages_table(dataset(), [{"q": Ranking(["b"])}]) is None

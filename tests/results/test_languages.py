@@ -104,8 +104,17 @@ def test_one_language_alone_has_no_table(tmp_path: Path) -> None:
     unlabelled = run(tmp_path, rows, metrics=["Match", "R@5"])
 
     assert retrieved_languages(unlabelled) == []
-    assert unlabelled.record.tables.languages == ""
+    assert unlabelled.record.tables.passage_languages == ""
     assert '<section id="languages"' not in render_report(unlabelled)
+
+
+def test_each_query_reaches_its_own_collection(tmp_path: Path) -> None:
+    """Systems that cannot reach another language have no row."""
+    data = {"path": "set", "collections": {"by": "language"}}
+    results = run(tmp_path, data=data, systems={"bm25": {"retriever": "bm25"}}, metrics=["R@5"])
+
+    assert results.record.data.language_counts["de"] == {"de": 4}
+    assert retrieved_languages(results) == []
 
 
 def test_a_language_without_a_label_is_recognised(tmp_path: Path) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ragstone.core.schemas import LANGUAGES, to_table
+from ragstone.core.schemas import PASSAGE_LANGUAGES, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
 from ragstone.types import Ranking
 
 
-def languages_table(dataset: Dataset, runs: Iterable[Mapping[str, Ranking]]) -> StoredTable | None:
+def passage_languages_table(
+    dataset: Dataset, runs: Iterable[Mapping[str, Ranking]]
+) -> StoredTable | None:
     """Return language and label `parallel` of the passages that the qrels and runs name.
 
     None if no passage has the label `language`.
@@ -25,4 +27,4 @@ def languages_table(dataset: Dataset, runs: Iterable[Mapping[str, Ranking]]) -> 
     languages = corpus.languages(ids)
     shared = [str(corpus[passage_id].labels.get("parallel", "")) for passage_id in languages]
     columns = {"passage_id": [*languages], "language": [*languages.values()], "parallel": shared}
-    return StoredTable.in_memory(to_table(LANGUAGES, columns))
+    return StoredTable.in_memory(to_table(PASSAGE_LANGUAGES, columns))

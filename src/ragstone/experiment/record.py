@@ -22,7 +22,7 @@ from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
-from ragstone.experiment.passage_languages import languages_table
+from ragstone.experiment.passage_languages import passage_languages_table
 from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
 from ragstone.results.data_facts import DataFacts, Tables
@@ -88,7 +88,6 @@ class Recorder:
                 left_out=dict(shared.left_out),
                 listed=shared.listed,
                 factors={**published_factors(self._dataset.source), **member.factors},
-                languages=self._dataset.corpus.language_counts,
             ),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),
@@ -154,11 +153,13 @@ class Recorder:
         complete = all(step in done for step in self._steps)
         complete &= self._record.adaptive.get("ended", True)
         texts = self._keep("texts", self._texts(done))
-        known = languages_table(self._dataset, self._runs(done))
-        languages = self._keep("languages", known) if known else ""
+        known = passage_languages_table(self._dataset, self._runs(done))
+        spoken = self._keep("passage-languages", known) if known else ""
+        counts = self._dataset.corpus.language_counts
         self._record = replace(
             self._record,
-            tables=replace(self._record.tables, texts=texts, languages=languages),
+            data=replace(self._record.data, language_counts=counts),
+            tables=replace(self._record.tables, texts=texts, passage_languages=spoken),
             steps=_step_entries(done),
             finished=utc_text() if complete else None,
             calls=tuple(self._calls(done)),

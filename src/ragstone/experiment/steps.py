@@ -296,7 +296,7 @@ def _score_rankings(
         held = services.corpus or Corpus(corpus)
         ids = {p for ranking in rankings.values() for p in ranking.passage_ids}
         if metrics.reads_languages:
-            known["languages"] = languages_of(table_to_queries(queries), held, ids)
+            known["languages"] = languages_of(table_to_queries(queries), held, rankings)
         ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
         known["documents"] = held.documents(ids)
     table = score_rankings(metrics.metrics, judged, rankings, query_ids, **known)

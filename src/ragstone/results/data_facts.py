@@ -22,7 +22,7 @@ class DataFacts:
     """Digest of the ids of the file `sample.queries`; "" without it."""
     factors: Mapping[str, str] = field(default_factory=dict)
     """Differences from the other data sets of its campaign, such as language and chunker."""
-    languages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    language_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Collection, or "" -> language of the labels -> passages; empty if no passage has one."""
 
 
@@ -38,5 +38,5 @@ class Tables:
     """The collection of each query; "" if all queries search all passages."""
     texts: str = ""
     """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
-    languages: str = ""
+    passage_languages: str = ""
     """Languages of gold and ranked passages; "" if no passage has the label `language`."""

@@ -16,6 +16,7 @@ from ragstone.core import limits, schemas
 from ragstone.core.tables import TextTable
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.parts import Spec
+from ragstone.results.factors import NONE, system_factors
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import RankingResults
 from ragstone.results.wording import ABSENT, interval_text, mean_text, number
@@ -55,7 +56,7 @@ class RetrievedLanguage:
 
 def passage_languages(results: StoredResults) -> dict[str, PassageLanguage]:
     """Return passage id -> language of gold and ranked passages; empty without labels."""
-    folder = results.record.tables.languages
+    folder = results.record.tables.passage_languages
     columns = schemas.columns(results.stored_table(folder)) if folder else {}
     ids, *facts = columns.values() if columns else ([], [], [])
     return {p: PassageLanguage(*one) for p, *one in zip(ids, *facts, strict=True)}
@@ -98,12 +99,14 @@ def _rows(
     }
     reach = Counter[str]()
     for query_id in query_ids:
-        reach.update(_in_reach(results, query_id))
+        reach.update(_in_reach(results, ranking.system, query_id, language))
     languages = {one for one in (*reach, *(name for c in counts.values() for name in c)) if one}
     for other in sorted(languages) if len(languages) > 1 else ():
         shares = [c[other] / c.total() if c.total() else None for c in counts.values()]
         ahead = {
-            q: None if other == language else _ahead(results, q, ids, (language, other), passages)
+            q: None
+            if other == language or not (reach[language] and reach[other])
+            else _ahead(results, q, ids, (language, other), passages)
             for q, ids in found.items()
         }
         yield RetrievedLanguage(
@@ -116,9 +119,18 @@ def _rows(
         )
 
 
-def _in_reach(results: StoredResults, query_id: str) -> Mapping[str, int]:
-    """Return language -> passages that a query can reach; "" for those without a label."""
-    return results.record.data.languages.get(results.collections.get(query_id, ""), {})
+def _in_reach(
+    results: StoredResults, system: str, query_id: str, language: str
+) -> Mapping[str, int]:
+    """Return language -> passages that a system can find for a query; "" for unlabelled ones."""
+    counts = results.record.data.language_counts
+    own = results.collections.get(query_id, "")
+    datastore = system_factors(results.record).get(system, {}).get("datastore", NONE)
+    names = {own} if datastore == NONE and own else {*datastore.split("+")}
+    if "all" in names or (datastore == NONE and not own):
+        names = {*counts}
+    named = {own or language if name == "user" else name for name in names}
+    return sum((Counter(counts.get(name, {})) for name in named), Counter[str]())
 
 
 def _ahead(
@@ -136,9 +148,8 @@ def _ahead(
         one = passages.get(passage_id)
         if one and one.parallel and one.parallel in gold:
             first.setdefault(one.language, rank)
-    reach = _in_reach(results, query_id)
     own, other = (first.get(name) for name in languages)
-    if not all(reach.get(name) for name in languages) or own is other is None:
+    if own is other is None:
         return None
     return float(other is None or (own is not None and own < other))
 

@@ -5,21 +5,30 @@ from __future__ import annotations
 import pytest
 
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import Languages
-from ragstone.components.metrics.same_language import query_languages
+from ragstone.components.metrics.same_language import languages_of, query_languages
 from ragstone.components.metrics.score import ceilings, score_rankings
 from ragstone.core.schemas import table_to_scores
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.experiment.metric_set import MetricSet
-from ragstone.types import Query, Ranking
+from ragstone.types import Passage, Query, Ranking
 
 METRIC = parse_metric("same-language@2")
-PASSAGES = {"a": "en", "b": "de", "c": "de", "d": ""}
+CORPUS = Corpus.from_passages(
+    [
+        *(
+            Passage(i, "?", labels={"language": code})
+            for i, code in {"a": "en", "b": "de", "c": "de"}.items()
+        ),
+        Passage("d", "?"),
+    ]
+)
 
 
 def measured(ranking: Ranking, language: str = "de") -> tuple[float | None, str]:
     """Return value and reason of one ranking."""
-    languages = Languages({"q": language}, PASSAGES)
+    query = Query("q", "?", labels={"language": language} if language else {})
+    languages = languages_of([query], CORPUS, {"q": ranking})
     table = score_rankings([METRIC], {"q": {"a": 1}}, {"q": ranking}, languages=languages)
     (score,) = table_to_scores(table)
     return score.value, score.reason

@@ -130,7 +130,7 @@ def _most(weighted: Sequence[tuple[str, int]]) -> str:
 
 
 def _is_foreign(word: str) -> bool:
-    """Return whether a word in a foreign script is no name, unit or symbol."""
+    """Return whether a word in a foreign script is neither a name nor a unit."""
     if re.match(f"[{UNSPACED}]", word):
         return True
     return len(word) >= _LEAST_LETTERS and not word[0].isupper()

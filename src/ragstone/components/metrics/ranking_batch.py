@@ -35,10 +35,10 @@ Subtopics: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 class Languages(NamedTuple):
-    """The languages of queries and passages; "" or no entry for an unknown one."""
+    """The languages of queries, and of the passages that are ranked for them; "" if unknown."""
 
     queries: Mapping[str, str]
-    passages: Mapping[str, str]
+    ranked: Mapping[str, Sequence[str]]
 
 
 class Source(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -69,12 +70,11 @@ class SameLanguage(RankingMetric):
                 f"{self.name}@{self.k} needs the languages of queries and passages: measure it in "
                 "an experiment, not from files of ranks"
             )
-        of_query, of_passage = source.languages
         found = []
-        for query_id, pair in zip(source.query_ids, ranks.pairs(), strict=True):
-            own = of_query.get(query_id, "")
-            known = [of_passage.get(p, "") for p in _first(pair["ranking"], self.depth)]
-            found.append([one == own for one in known if one] if own else [])
+        for query_id in source.query_ids:
+            own = source.languages.queries.get(query_id, "")
+            first = source.languages.ranked.get(query_id, ())[: self.depth]
+            found.append([one == own for one in first if one] if own else [])
         return found
 
 
@@ -83,15 +83,20 @@ def query_languages(queries: Iterable[Query]) -> dict[str, str]:
     return {q.query_id: one_language(query_language(q.text, q.labels)) for q in queries}
 
 
-def languages_of(queries: Iterable[Query], corpus: Corpus, passages: Iterable[str]) -> Languages:
-    """Return the languages of some queries and passages of a corpus."""
-    return Languages(query_languages(queries), corpus.languages(passages))
+def languages_of(
+    queries: Iterable[Query], corpus: Corpus, rankings: Mapping[str, Ranking]
+) -> Languages:
+    """Return the languages of some queries, and of the passages of a corpus ranked for them."""
+    ordered = {query_id: _in_order(ranking) for query_id, ranking in rankings.items()}
+    known = corpus.languages(dict.fromkeys(chain.from_iterable(ordered.values())))
+    ranked = {query_id: [known.get(p, "") for p in ids] for query_id, ids in ordered.items()}
+    return Languages(query_languages(queries), ranked)
 
 
-def _first(ranking: Ranking, k: int) -> list[str]:
-    """Return the first k passages in trec_eval's order."""
+def _in_order(ranking: Ranking) -> Sequence[str]:
+    """Return the passages in trec_eval's order."""
     ids, scores = ranking.passage_ids, ranking.scores
     if len(scores):
         order = sorted(zip(map(np.float32, scores), ids, strict=True), reverse=True)
-        ids = tuple(dict.fromkeys(passage_id for _, passage_id in order))
-    return list(ids[:k])
+        return list(dict.fromkeys(passage_id for _, passage_id in order))
+    return ids
