@@ -12,7 +12,6 @@ from arro3.core import Array, ChunkedArray, DataType, Table
 
 from ragstone.core.fingerprint import digest_table, fingerprint
 from ragstone.core.schemas import CORPUS, WITHHELD, labels_from_json, passages_to_table
-from ragstone.text.language import query_language
 from ragstone.text.language_names import LANGUAGE, one_language, stated_language
 from ragstone.types import Passage, brief
 
@@ -95,11 +94,6 @@ class Corpus:
         """Return passage id -> document id of some passages; "" for a passage without one."""
         column = self.table.column("document_id")
         return {i: column[self.position(i)].as_py() for i in passage_ids if i in self}
-
-    def languages(self, passage_ids: Iterable[str]) -> dict[str, str]:
-        """Return passage id -> language of some passages: that of the label, else recognised."""
-        passages = (self[passage_id] for passage_id in passage_ids if passage_id in self)
-        return {p.passage_id: one_language(query_language(p.full_text, p.labels)) for p in passages}
 
     @cached_property
     def language_counts(self) -> dict[str, dict[str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ragstone.components.metrics.same_language import passage_languages
 from ragstone.core.schemas import PASSAGE_LANGUAGES, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
@@ -24,7 +25,7 @@ def passage_languages_table(
     for run in runs:
         for ranking in run.values():
             ids |= dict.fromkeys(ranking.passage_ids)
-    languages = corpus.languages(ids)
+    languages = passage_languages(corpus, ids)
     shared = [str(corpus[passage_id].labels.get("parallel", "")) for passage_id in languages]
     columns = {"passage_id": [*languages], "language": [*languages.values()], "parallel": shared}
     return StoredTable.in_memory(to_table(PASSAGE_LANGUAGES, columns))
