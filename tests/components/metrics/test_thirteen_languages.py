@@ -1,7 +1,5 @@
 """Gold answers in languages without a shared data set score 1 against their own passage."""
 
-
-
 from __future__ import annotations
 
 import pytest
