@@ -28,6 +28,7 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "BERTScore-F1": {"local"},
     "Bert-K-Precision": {"local"},
     "RB_agg": {"local"},
+    "same-language@k": {"lang"},  # only for texts without a label, and scripts of several languages
     "published": {"hub"},  # only without files in a folder
     "token-similarity": {"hf", "hub"},  # only for published encoders, which these do not take
     "token-K-precision": {"hf", "hub"},

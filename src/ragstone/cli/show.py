@@ -18,6 +18,7 @@ from ragstone.cli.options import (
 )
 from ragstone.cli.show_after import after_options, print_after
 from ragstone.cli.show_causes import CausesWanted, causes_options, print_causes
+from ragstone.cli.show_languages import print_languages
 
 
 @click.command("show")
@@ -26,6 +27,11 @@ from ragstone.cli.show_causes import CausesWanted, causes_options, print_causes
 @click.option("--by", "label", help="Break a metric down by this label: turn, domain, ...")
 @causes_options
 @after_options
+@click.option(
+    "--languages",
+    is_flag=True,
+    help="Show the languages of retrieved passages, and the same queries across languages.",
+)
 @click.option("--scan", is_flag=True, help="Compare systems that differ only in text_weight.")
 @click.option("--metric", help="Metric of --by (default: correctness) or of --scan (default: R@5).")
 @reveal_option
@@ -36,6 +42,7 @@ def command(
     overrides: tuple[str, ...],
     query_id: str | None,
     label: str | None,
+    languages: bool,
     scan: bool,
     metric: str | None,
     reveal: bool,
@@ -58,6 +65,7 @@ def command(
       ragstone show demo --causes --decide --max-calls 200
       ragstone show sweep.yaml --scan --by domain
       ragstone show e.yaml --after 2024-05
+      ragstone show e.yaml --languages
     """
     wanted = CausesWanted(**of_causes)
     if wanted.causes and reveal:
@@ -70,12 +78,14 @@ def command(
     from ragstone.results.terminal import label_text, query_text, scan_text
     from ragstone.results.weight_scan import require_scan_tables, scan_document
 
-    if not scan and label is None and query_id is None and after is None:
+    if not (languages or scan) and label is None and query_id is None and after is None:
         print_results(load_all_results(experiment, overrides, reveal=reveal))
         return
     results = load_results(experiment, overrides, reveal=reveal)
     if after is not None:
         print_after(results, experiment, overrides, after, date_label)
+    elif languages:
+        print_languages(results)
     elif scan:
         tables = require_scan_tables(results, label, metric)
         print_result(lambda: scan_document(tables), lambda: scan_text(tables))

@@ -236,6 +236,7 @@ REPORT_CONVERSATIONS: Final = 50  # Conversations in a report, the worst first.
 SHOWN_RANKS: Final = 10  # Passages of a ranking on a query's page and in the terminal.
 STORED_RANKS: Final = 5
 """Passages of a ranking whose texts are stored with the results, for reports."""
+LANGUAGE_RANKS: Final = 10  # Passages of a ranking whose languages are counted, as in nDCG@10.
 STORED_PASSAGE_CHARACTERS: Final = 600  # Such a text: a report contains thousands of them.
 SHOWN_FAILURES: Final = 5  # Reasons of failures in the terminal, the most frequent first.
 STORED_REASONS: Final = 1000

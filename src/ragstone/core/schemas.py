@@ -54,6 +54,8 @@ REJECTIONS: Final = _schema("item_id text stage reason")
 SEARCHES: Final = _schema("query_id text")
 RUN: Final = _schema("query_id passage_id score:float rank:int")
 TEXTS: Final = _schema("passage_id text")
+PASSAGE_LANGUAGES: Final = _schema("passage_id language parallel")
+"""The language of passages, and the id that translations share; "" without one."""
 CONTEXTS: Final = _schema("query_id setting passage_ids:texts texts:texts origins:texts")
 PREDICTIONS: Final = _schema(
     "query_id answer reason call_key tokens_in:int tokens_out:int seconds:float cost:float "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ from arro3.core import Array, ChunkedArray, DataType, Table
 
 from ragstone.core.fingerprint import digest_table, fingerprint
 from ragstone.core.schemas import CORPUS, WITHHELD, labels_from_json, passages_to_table
+from ragstone.text.language_names import LANGUAGE, one_language, stated_language
 from ragstone.types import Passage, brief
 
 if TYPE_CHECKING:
@@ -92,6 +94,16 @@ class Corpus:
         """Return passage id -> document id of some passages; "" for a passage without one."""
         column = self.table.column("document_id")
         return {i: column[self.position(i)].as_py() for i in passage_ids if i in self}
+
+    @cached_property
+    def language_counts(self) -> dict[str, dict[str, int]]:
+        """Collection, or "" -> language of the label -> passages; {} if no passage has one."""
+        texts = (self.whole or self).table.column("labels").to_pylist()
+        if not any(f'"{LANGUAGE}"' in text for text in texts):
+            return {}
+        found = [one_language(stated_language(labels_from_json(text))) for text in texts]
+        groups = self.collections or {"": range(len(found))}
+        return {name: dict(Counter(found[p] for p in group)) for name, group in groups.items()}
 
     @cached_property
     def passage_ids(self) -> list[str]:

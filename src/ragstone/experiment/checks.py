@@ -192,7 +192,11 @@ def _check_level(metric: RankingMetric | AnswerMetric, dataset: Dataset) -> None
                 key="metrics",
                 value=str(metric),
             )
-    elif isinstance(metric, RankingMetric) and dataset.judged != "passage":
+    elif (
+        isinstance(metric, RankingMetric)
+        and dataset.judged != "passage"
+        and "languages" not in metric.requires
+    ):
         _LOG.warning(
             "%s judges documents, so every passage of a relevant one counts for %s; measure the "
             "documents with %s",

@@ -25,4 +25,9 @@ def cluster_of(dataset: Dataset, query: Query) -> str:
     grades = dataset.qrels.get(query.query_id, {})
     best = max(grades, key=lambda passage_id: grades[passage_id], default="")
     document = dataset.corpus[best].document_id if best in dataset.corpus else ""
-    return f"document {document}" if document else f"query {query.query_id}"
+    if "parallel" in query.labels:
+        # Translations depend on each other: their ids differ by the code of the language alone.
+        document = document.removeprefix(f"{query.labels.get('language')}/")
+    if document:
+        return f"document {document}"
+    return f"query {query.labels.get('parallel', query.query_id)}"

@@ -25,10 +25,17 @@ class MetricSet(Component):
 
     @property
     def uses(self) -> frozenset[str]:
-        """Gold answers and labels; of rankings the passages' documents, if a metric needs them."""
+        """Gold answers and labels; of rankings the documents or languages that a metric needs."""
         if not self.metrics or any("qrels" not in one.requires for one in self.metrics):
             return frozenset({"gold_answers", "labels"})
+        if self.reads_languages:
+            return frozenset({"corpus", "labels", "passage_labels"})
         return frozenset({"corpus"} if any(map(ranks_documents, self.metrics)) else ())
+
+    @property
+    def reads_languages(self) -> bool:
+        """Whether a metric of rankings reads the languages of queries and passages."""
+        return any("languages" in metric.requires for metric in self.metrics)
 
     @property
     def reads_attacks(self) -> bool:

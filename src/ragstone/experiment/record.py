@@ -22,6 +22,7 @@ from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.asked_data import asked_languages, data_facts, language_table
 from ragstone.experiment.clusters import clusters_table
 from ragstone.experiment.independence import independence
+from ragstone.experiment.passage_languages import passage_languages_table
 from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
 from ragstone.results.data_facts import Tables
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.shared_queries import OwnQueries
     from ragstone.experiment.system import RankingSteps, StepList, System, Trial
+    from ragstone.types import Ranking
 
 
 class Recorder:
@@ -142,9 +144,13 @@ class Recorder:
         complete = all(step in done for step in self._steps)
         complete &= self._record.adaptive.get("ended", True)
         texts = self._keep("texts", self._texts(done))
+        known = passage_languages_table(self._dataset, self._runs(done))
+        spoken = self._keep("passage-languages", known) if known else ""
+        counts = self._dataset.corpus.language_counts
         self._record = replace(
             self._record,
-            tables=replace(self._record.tables, texts=texts),
+            data=replace(self._record.data, language_counts=counts),
+            tables=replace(self._record.tables, texts=texts, passage_languages=spoken),
             steps=_step_entries(done),
             finished=utc_text() if complete else None,
             calls=tuple(self._calls(done)),
@@ -251,16 +257,18 @@ class Recorder:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
         qrels, corpus = self._dataset.qrels, self._dataset.corpus
         shown = {p: None for q in self._asked for p, grade in qrels.get(q, {}).items() if grade > 0}
-        for ranking in self._rankings():
-            # Read for this use alone: the tables of all rankings together would fill the memory.
-            found = done[ranking.run].on_disk if ranking.run in done else None
-            runs = table_to_rankings(found.table) if found else {}
+        for runs in self._runs(done):
             for query_id in self._asked:
                 if query_id in runs:
                     shown |= dict.fromkeys(runs[query_id].passage_ids[: limits.STORED_RANKS])
         texts = {p: _cut(corpus[p].full_text) for p in shown if p in corpus}
         columns = {"passage_id": list(texts), "text": list(texts.values())}
         return StoredTable.in_memory(to_table(TEXTS, columns))
+
+    def _runs(self, done: Mapping[Step, StoredTable]) -> Iterator[Mapping[str, Ranking]]:
+        """Yield the rankings of each run, read one by one: together they would fill the memory."""
+        known = (done[one.run].on_disk for one in self._rankings() if one.run in done)
+        return (table_to_rankings(run.table) for run in known)
 
 
 _OF_THE_RUN: Final = (

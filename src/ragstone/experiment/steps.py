@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.judges.scoring import judge_predictions
+from ragstone.components.metrics.same_language import languages_of
 from ragstone.components.metrics.score import figures_beside, score_rankings
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
@@ -290,12 +291,15 @@ def _score_rankings(
     # A table has no row of an empty ranking; a search that finds nothing did not fail.
     rankings = dict.fromkeys(query_ids, Ranking()) | table_to_rankings(run)
     judged = table_to_relevance(qrels)
-    documents = None
+    known: dict[str, Any] = {}
     if corpus is not None:
+        held = services.corpus or Corpus(corpus)
         ids = {p for ranking in rankings.values() for p in ranking.passage_ids}
+        if metrics.reads_languages:
+            known["languages"] = languages_of(table_to_queries(queries), held, rankings)
         ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
-        documents = (services.corpus or Corpus(corpus)).documents(ids)
-    table = score_rankings(metrics.metrics, judged, rankings, query_ids, documents=documents)
+        known["documents"] = held.documents(ids)
+    table = score_rankings(metrics.metrics, judged, rankings, query_ids, **known)
     return Result(table, columns(table)["status"].count("unscored"))
 
 

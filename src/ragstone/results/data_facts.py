@@ -26,6 +26,8 @@ class DataFacts:
     """Differences from the other data sets of its campaign, such as language and chunker."""
     languages: LanguageFacts | None = None
     """None in the records of earlier versions."""
+    language_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Collection, or "" -> language of the labels -> passages; empty if no passage has one."""
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,5 @@ class Tables:
     """The language of each query; "" if the queries have it as a label."""
     texts: str = ""
     """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
+    passage_languages: str = ""
+    """Languages of gold and ranked passages; "" if no passage has the label `language`."""

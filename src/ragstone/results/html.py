@@ -21,9 +21,11 @@ from ragstone.results.failure_classes import failure_classes
 from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions
 from ragstone.results.hops import hop_trials
 from ragstone.results.judge_notes import judge_facts, metric_notes
+from ragstone.results.languages import language_tables, languages_chart, retrieved_languages
 from ragstone.results.lesson import lesson, main_lead, verdict_sentence
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.page import asset, render_page
+from ragstone.results.parallel import parallel_agreement, parallel_tables
 from ragstone.results.passport import make_passport
 from ragstone.results.prompts import judge_prompts, shown_prompts
 from ragstone.results.query_page import query_pages
@@ -157,6 +159,10 @@ def _tables(results: StoredResults) -> dict[str, Any]:
         "collections": collection_tables(results),
         "attacks": attack_tables(results),
         "setting_pairs": setting_pairs(results),
+        "languages": [
+            *language_tables(retrieved_languages(results)),
+            *parallel_tables(parallel_agreement(results)),
+        ],
         "dialogues": dialogues(results) if results.trials else (),
         "passport": make_passport(results),
     }
@@ -209,6 +215,7 @@ def _charts(
         "confidence_risk": charts.confidence_risk_chart(results),
         "retrieval": charts.retrieval_charts(results),
         "turns": charts.turns_chart(results),
+        "languages": languages_chart(retrieved_languages(results)),
         "scans": [charts.scan_chart(table) for table in scans],
     }
     return drawn | {"any": any(drawn.values()), "most": MOST_SERIES}

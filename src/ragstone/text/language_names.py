@@ -30,6 +30,8 @@ _MISTAKEN: Final[Mapping[str, str]] = dict(
     PAIR.findall("jp:ja cn:zh kr:ko gr:el cz:cs dk:da ua:uk se:sv vn:vi il:he ir:fa rs:sr")
 )
 """Code of a country -> that of its language, for which it is often taken."""
+_WRITTEN_AS: Final[Mapping[str, str]] = dict(PAIR.findall("yue:zh wuu:zh arz:ar nb:no nn:no"))
+"""Code of a variety -> that of the language whose texts it cannot be told from."""
 _CODES: Final = {name.lower(): code for code, name in LANGUAGE_NAMES.items()}
 
 
@@ -41,6 +43,16 @@ def base_code(language: str) -> str:
     """
     base = language.lower().replace("_", "-").partition("-")[0]
     return _CODES.get(base, base)
+
+
+def one_language(language: str) -> str:
+    """Return the code of a language, the same one for varieties with one written form.
+
+    >>> one_language("yue"), one_language("nb-NO"), one_language("pt-BR")
+    ('zh', 'no', 'pt')
+    """
+    code = base_code(language)
+    return _WRITTEN_AS.get(code, code)
 
 
 def checked_code(written: object) -> str:

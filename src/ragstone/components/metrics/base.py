@@ -45,7 +45,7 @@ class Metric(Component):
     name: ClassVar[str]
     requires: ClassVar[frozenset[str]]
     """The data that the metric reads, among "qrels", "gold_answers", "context", "history",
-    "subtopics" and "checks"."""
+    "subtopics", "languages" and "checks"."""
     direction: ClassVar[Direction] = "higher"
     """Whether higher or lower values are better; reports mark no best value if neutral."""
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)

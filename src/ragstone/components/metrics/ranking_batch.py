@@ -34,6 +34,13 @@ Subtopics: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
 """Query id -> subtopic -> passage id -> grade."""
 
 
+class Languages(NamedTuple):
+    """The languages of queries, and of the passages that are ranked for them; "" if unknown."""
+
+    queries: Mapping[str, str]
+    ranked: Mapping[str, Sequence[str]]
+
+
 class Source(NamedTuple):
     """The data of a batch of ranks."""
 
@@ -43,6 +50,7 @@ class Source(NamedTuple):
     subtopics: Subtopics = MappingProxyType({})
     documents: Mapping[str, str] | None = None
     """Passage id -> id of the document that it was cut from; None if they are not known."""
+    languages: Languages | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +190,8 @@ def rank_judged(
     query_ids: Sequence[str],
     subtopics: Subtopics = MappingProxyType({}),
     documents: Mapping[str, str] | None = None,
+    *,
+    languages: Languages | None = None,
 ) -> RankingBatch:
     """Return the ranks of some queries' judged passages in trec_eval's order.
 
@@ -215,7 +225,7 @@ def rank_judged(
         grade=np.array(grades, dtype=np.int64),
         judged_query=np.repeat(every, counts),
         judged_grade=np.array(judged, dtype=np.int64),
-        source=Source(query_ids, qrels, run, subtopics, documents),
+        source=Source(query_ids, qrels, run, subtopics, documents, languages),
     ).in_order()
 
 

@@ -16,7 +16,7 @@ from ragstone.components.metrics.base import (
     Scored,
 )
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics, rank_judged
+from ragstone.components.metrics.ranking_batch import Languages, Qrels, Run, Subtopics, rank_judged
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -42,6 +42,7 @@ def score_rankings(
     *,
     subtopics: Subtopics | None = None,
     documents: Mapping[str, str] | None = None,
+    languages: Languages | None = None,
 ) -> Table:
     """Return the scores of rankings against relevance judgements, one row per query and metric.
 
@@ -52,6 +53,7 @@ def score_rankings(
         query_ids: the queries to score, in this order; by default all queries of the qrels.
         subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
         documents: passage id -> document id, for metrics of the level `document`.
+        languages: the languages of queries and passages, for same-language.
 
     A query without relevant passages, or without one of the grade that the metric asks for, is
     "not_applicable".
@@ -64,7 +66,9 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(qrels, rankings, chosen_ids, subtopics or {}, documents)
+    ranks = rank_judged(
+        qrels, rankings, chosen_ids, subtopics or {}, documents, languages=languages
+    )
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []

@@ -1,0 +1,31 @@
+"""The languages of gold and ranked passages, stored with the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ragstone.components.metrics.same_language import passage_languages
+from ragstone.core.schemas import PASSAGE_LANGUAGES, to_table
+from ragstone.core.stored_table import StoredTable
+from ragstone.data.dataset import Dataset
+from ragstone.types import Ranking
+
+
+def passage_languages_table(
+    dataset: Dataset, runs: Iterable[Mapping[str, Ranking]]
+) -> StoredTable | None:
+    """Return language and label `parallel` of the passages that the qrels and runs name.
+
+    None if no passage has the label `language`.
+    """
+    corpus = dataset.corpus
+    if not corpus.language_counts:
+        return None
+    ids = {passage_id: None for grades in dataset.qrels.values() for passage_id in grades}
+    for run in runs:
+        for ranking in run.values():
+            ids |= dict.fromkeys(ranking.passage_ids)
+    languages = passage_languages(corpus, ids)
+    shared = [str(corpus[passage_id].labels.get("parallel", "")) for passage_id in languages]
+    columns = {"passage_id": [*languages], "language": [*languages.values()], "parallel": shared}
+    return StoredTable.in_memory(to_table(PASSAGE_LANGUAGES, columns))
