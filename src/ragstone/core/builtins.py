@@ -41,6 +41,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "embedders": {
         "endpoint": "endpoint:EndpointEmbedder",
+        "e5-small": "e5_small:E5Small",
         "minilm": "minilm:MiniLM",
         "minilm-tokens": "minilm_tokens:MiniLMTokens",
         "sentence-transformers": "sentence_transformers:SentenceTransformers",
