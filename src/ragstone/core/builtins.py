@@ -44,6 +44,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "e5-small": "e5_small:E5Small",
         "minilm": "minilm:MiniLM",
         "minilm-tokens": "minilm_tokens:MiniLMTokens",
+        "onnx": "onnx:OnnxDense",
         "sentence-transformers": "sentence_transformers:SentenceTransformers",
         "sentence-transformers-sparse": "sentence_transformers_sparse:SentenceTransformersSparse",
         "splade": "splade:Splade",

@@ -59,8 +59,12 @@ class StModel(Component):
         return str(beside) if beside.is_dir() else self.model
 
     @cached_property
-    def content_revision(self) -> str:
+    def content_revision(self) -> str | list[str]:
         """The digest of the model's files, those of its modules included."""
+        return self.digest()
+
+    def digest(self) -> str:
+        """Return the digest of the model's files, those of its modules included."""
         return files_digest(self._folder(), *_READ)
 
     def check(self, services: Any) -> None:
