@@ -40,6 +40,9 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "given": "given:GivenSearch",
     },
     "embedders": {
+        "bge-m3": "bge_m3:BgeM3",
+        "bge-m3-sparse": "bge_m3_sparse:BgeM3Sparse",
+        "bge-m3-tokens": "bge_m3_tokens:BgeM3Tokens",
         "endpoint": "endpoint:EndpointEmbedder",
         "e5-small": "e5_small:E5Small",
         "minilm": "minilm:MiniLM",

@@ -6,9 +6,11 @@ import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.fakes.xlmr import save_xlmr
 from tests.support import values
 
 from ragstone.components.rerankers.cross_encoder import CrossEncoder
@@ -252,6 +254,65 @@ def test_scores_are_the_models_own_outputs(tmp_path: Path, labels: int) -> None:
     order = [f"p{[0, 1, 3, 4][n]}" for n in np.argsort(-np.array(expected), kind="stable")]
     assert [passage_id for passage_id in ranking.passage_ids if passage_id != "p2"] == order
     assert len(ranking) == 5
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+def test_a_multilingual_classifier_scores_pairs(tmp_path: Path) -> None:
+    """The form of bge-reranker-v2-m3: an XLM-RoBERTa without token types, one logit."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = save_xlmr(tmp_path / "m", "XLMRobertaForSequenceClassification", num_labels=1)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    pairs = [("Brücke", "gold 河桥"), ("Brücke", "نهر"), ("河", "gold gold gold Brücke")]
+    expected = []
+    for pair in pairs:
+        given = tokenizer(*pair, return_tensors="pt")
+        assert "token_type_ids" not in given
+        with torch.no_grad():
+            expected.append(model(**given).logits.item())
+
+    found, cut = CrossEncoder(str(folder), max_tokens=32, batch=2).score(pairs)
+
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert cut == 0
+    assert len({round(score, 4) for score in found}) == 3
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+def test_a_multilingual_classifier_as_a_graph_scores_the_same(tmp_path: Path) -> None:
+    """The exported graph reads tokens and mask alone, and has the same logit."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    folder = save_xlmr(tmp_path / "m", "XLMRobertaForSequenceClassification", num_labels=1)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval().requires_grad_(False)
+    inputs = {name: torch.ones(1, 6, dtype=torch.int64) for name in ("input_ids", "attention_mask")}
+
+    class Logits(torch.nn.Module):
+        def forward(self, ids: Any, mask: Any) -> Any:
+            return model(input_ids=ids, attention_mask=mask).logits
+
+    torch.onnx.export(
+        Logits(),
+        tuple(inputs.values()),
+        str(folder / "model.onnx"),
+        input_names=list(inputs),
+        output_names=["logits"],
+        dynamic_axes={name: {0: "batch", 1: "n"} for name in inputs},
+        dynamo=False,
+    )
+    pairs = [("Brücke", "gold 河桥"), ("Brücke", "نهر"), ("河", "gold gold gold Brücke")]
+
+    found, cut = CrossEncoderOnnx(str(folder), max_tokens=32).score(pairs)
+
+    np.testing.assert_allclose(
+        found, CrossEncoder(str(folder), max_tokens=32).score(pairs)[0], atol=1e-4
+    )
+    assert cut == 0
 
 
 @needs_torch
