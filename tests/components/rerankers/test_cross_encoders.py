@@ -18,6 +18,7 @@ from ragstone.components.rerankers.cross_encoder_onnx import CrossEncoderOnnx
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError, RagstoneError
 from ragstone.protocols import Reranker, Services
 from ragstone.types import Passage, Ranking, Search
@@ -325,6 +326,22 @@ def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
     assert dict(notes) == {"pairs of query and passage cut to 8 tokens": 1}
     with pytest.raises(ConfigError, match="cannot rank passages"):
         CrossEncoder(str(_save_bert(tmp_path / "n", 3))).score([("who", "bridge")])
+
+
+def test_a_language_that_it_cannot_read_is_a_note(tmp_path: Path) -> None:
+    """Both forms look at the same tokenizer, before a model is loaded."""
+    folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"")
+    dataset = Dataset.from_records(
+        queries=[{"query_id": "q", "text": "谁 建造", "language": "zh"}],
+        passages=[{"passage_id": "p", "text": "river bridge", "language": "en"}],
+        qrels=[("q", "p", 1)],
+    )
+
+    for made in (CrossEncoder(str(folder)), CrossEncoderOnnx(str(folder))):
+        (note,) = made.data_notes(dataset)
+        assert "cannot read the queries in zh (100% of their tokens" in note
 
 
 def test_without_sentence_transformers_the_error_has_the_way_out(
