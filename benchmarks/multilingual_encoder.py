@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.xquad_languages import LANGUAGES, Language, table
+
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_scores
 from ragstone.core.store import Store

@@ -2,8 +2,8 @@
 
 A file of `torch.save` is a zip of raw numbers and a pickle that describes them. The pickle is not
 run: its operations are read as a list, which must be that of one linear layer and nothing more.
-`torch.load(weights_only=True)` is no substitute, because releases before 2.6 could be made to run
-code by it (CVE-2025-32434).
+With `torch.load(weights_only=True)`, releases before 2.6 could be made to run code
+(CVE-2025-32434).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ragstone.core.registry import create
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.files import model_file
-from ragstone.protocols import Services
+from ragstone.protocols import Role, Services
 
 needs_torch = pytest.mark.needs("torch", "sentence_transformers")
 TEXTS = ["What is the capital of France?", "A touchstone tests gold. " * 120, ""]
@@ -200,7 +200,8 @@ def test_queries_have_their_own_encoder(tmp_path: Path) -> None:
     made = SentenceTransformers(passages, query_model=queries, **given)
     made.check(Services())
 
-    for role, folder in (("query", queries), ("passage", passages)):
+    sides: list[tuple[Role, str]] = [("query", queries), ("passage", passages)]
+    for role, folder in sides:
         (found,) = vectors(made, role, "gold Brücke")
         tokens = AutoTokenizer.from_pretrained(folder)("gold Brücke", return_tensors="pt")
         with torch.no_grad():

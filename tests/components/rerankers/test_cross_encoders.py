@@ -293,7 +293,7 @@ def test_a_multilingual_classifier_as_a_graph_scores_the_same(tmp_path: Path) ->
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval().requires_grad_(False)
     inputs = {name: torch.ones(1, 6, dtype=torch.int64) for name in ("input_ids", "attention_mask")}
 
-    class Logits(torch.nn.Module):
+    class Logits(torch.nn.Module):  # type: ignore[misc]
         def forward(self, ids: Any, mask: Any) -> Any:
             return model(input_ids=ids, attention_mask=mask).logits
 
