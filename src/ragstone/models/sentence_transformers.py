@@ -74,8 +74,7 @@ class StModel(Component):
     def check(self, services: Any) -> None:
         """Raise if the model, or the package that runs it, is missing."""
         self._check_package()
-        config = json.loads((self._folder() / "config.json").read_bytes())
-        if config.get("model_type") == "dpr":
+        if _architecture(self._folder()) == "dpr":
             raise ModelFileError(
                 f"the model {self.model!r} has the weights of transformers' classes for DPR, which "
                 "sentence-transformers does not run; use the same encoder in its form, such as "
@@ -129,3 +128,11 @@ class StModel(Component):
 
     def _check_package(self) -> None:
         require(f"the embedder {self.name!r}", self.requires_extra, *self.kind.packages)
+
+
+def _architecture(folder: Path) -> str:
+    """Return the type of a model; "" if its configuration does not name one."""
+    try:
+        return str(json.loads((folder / "config.json").read_bytes())["model_type"])
+    except (ValueError, LookupError, TypeError):
+        return ""
