@@ -22,7 +22,7 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "fusion": {"stem"},  # of bm25
     "elasticsearch": {"stem"},  # of fusion
     "checks": {"checks"},  # only for regex and json_schema
-    "cross-encoder": {"hf"},  # sentence-transformers installs torch
+    "cross-encoder": {"hf", "local"},  # sentence-transformers installs torch and tokenizers
     "BERTScore-P": {"local"},  # only with the bundled encoder
     "BERTScore-R": {"local"},
     "BERTScore-F1": {"local"},
@@ -39,6 +39,9 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "trained": {"local"},  # its packages bring safetensors and tokenizers
     "sentence-transformers": {"local"},  # its packages bring tokenizers, for notes on the data
     "sentence-transformers-sparse": {"local"},
+    "bge-m3": {"local"},  # transformers brings safetensors and tokenizers
+    "bge-m3-sparse": {"local"},
+    "bge-m3-tokens": {"local"},
 }
 _BROUGHT: Final = {"hf": {"hub"}, "st": {"hub"}, "vllm": {"hub"}}
 """Extra -> extras whose packages its own packages install."""

@@ -122,6 +122,47 @@ def test_a_sample_of_the_texts_is_read(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @needs_minilm
+def test_each_language_of_a_set_is_looked_at(tmp_path: Path) -> None:
+    """Two languages that MiniLM cannot read are named among many texts in English."""
+    texts = [(ENGLISH, "en")] * 20 + [(CHINESE, "zh"), (RUSSIAN, "ru-RU")]
+    queries = [
+        {"query_id": f"q{n}", "text": text, "language": language}
+        for n, (text, language) in enumerate(texts)
+    ]
+    passages = [
+        {"passage_id": f"p{n}", "text": text, "language": language}
+        for n, (text, language) in enumerate(texts)
+    ]
+    made = Dataset.from_records(queries=queries, passages=passages, qrels=[("q0", "p0", 1)])
+
+    asked, held = experiment(tmp_path, made, retriever="dense").plan().notes
+
+    for note, noun in ((asked, "queries"), (held, "passages")):
+        assert note.startswith(f"all-minilm-l6-v2 cannot read the {noun} in ru (")
+        assert ", zh (" in note
+        assert "en (" not in note
+
+
+@needs_minilm
+@pytest.mark.parametrize(("foreign", "noted"), [(1, False), (4, True)])
+def test_unreadable_texts_among_readable_ones_are_counted(
+    tmp_path: Path, foreign: int, noted: bool
+) -> None:
+    """Without labels too; a single one may be a formula."""
+    texts = [f"{ENGLISH} " * 9] * 12 + [RUSSIAN] * foreign
+    made = Dataset.from_records(
+        queries=[{"query_id": f"q{n}", "text": text} for n, text in enumerate(texts)],
+        passages=[{"passage_id": "p0", "text": ENGLISH}],
+        qrels=[("q0", "p0", 1)],
+    )
+
+    notes = experiment(tmp_path, made, retriever="dense").plan().notes
+
+    start = "all-minilm-l6-v2 cannot read the queries in some languages: 4 of a sample of 16"
+    assert [note.startswith(start) for note in notes] == [True] * noted
+
+
+@needs_minilm
 def test_no_text_is_read_well() -> None:
     """A share of nothing is 0."""
     assert read_texts([], model_file("all-minilm-l6-v2", "tokenizer")) == (0.0, 0.0)

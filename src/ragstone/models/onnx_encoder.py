@@ -83,7 +83,7 @@ class Encoder:
                 f"the model {model!r} is not one that {embedder!r} can run: its weights have no "
                 f"{error}"
             ) from error
-        return cls(tokenizer, _session(graph), config)
+        return cls(tokenizer, make_session(graph), config)
 
     def run(self, text: str, output: str) -> Matrix:
         """Return one of the graph's outputs for one text."""
@@ -109,7 +109,8 @@ class Encoder:
         return found, bool(encoded.overflowing)
 
 
-def _session(graph: bytes) -> Any:
+def make_session(graph: bytes | str) -> Any:
+    """Return a session of a serialised graph or of a file; each run of it is on one thread."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

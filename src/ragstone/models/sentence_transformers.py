@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from ragstone.core.environment import require
 from ragstone.core.registry import locate
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, files_digest, find_model
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, ModelKind, files_digest, find_model
 from ragstone.models.reading import reading_notes
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
@@ -41,6 +42,9 @@ class StModel(Component):
 
     name: ClassVar[str]
     """The embedder's name in a spec."""
+    kind: ClassVar[ModelKind] = SENTENCE_TRANSFORMERS
+    read: ClassVar[tuple[str, ...]] = _READ
+    """Patterns of the files that the key has."""
     requires_extra = "st"
     needs_model = True
 
@@ -59,14 +63,23 @@ class StModel(Component):
         return str(beside) if beside.is_dir() else self.model
 
     @cached_property
-    def content_revision(self) -> str:
+    def content_revision(self) -> str | list[str]:
         """The digest of the model's files, those of its modules included."""
-        return files_digest(self._folder(), *_READ)
+        return self.digest()
+
+    def digest(self) -> str:
+        """Return the digest of the model's files, those of its modules included."""
+        return files_digest(self._folder(), *self.read)
 
     def check(self, services: Any) -> None:
         """Raise if the model, or the package that runs it, is missing."""
         self._check_package()
-        self._folder()
+        if _architecture(self._folder()) == "dpr":
+            raise ModelFileError(
+                f"the model {self.model!r} has the weights of transformers' classes for DPR, which "
+                "sentence-transformers does not run; use the same encoder in its form, such as "
+                "sentence-transformers/facebook-dpr-question_encoder-single-nq-base"
+            )
 
     def data_notes(self, dataset: Any) -> Iterable[str]:
         """Return a note if the encoder cannot read the queries or the passages."""
@@ -111,7 +124,15 @@ class StModel(Component):
         return found
 
     def _folder(self) -> Path:
-        return find_model(self.place, self.hub_revision, SENTENCE_TRANSFORMERS)
+        return find_model(self.place, self.hub_revision, self.kind)
 
     def _check_package(self) -> None:
-        require(f"the embedder {self.name!r}", self.requires_extra, "sentence_transformers")
+        require(f"the embedder {self.name!r}", self.requires_extra, *self.kind.packages)
+
+
+def _architecture(folder: Path) -> str:
+    """Return the type of a model; "" if its configuration does not name one."""
+    try:
+        return str(json.loads((folder / "config.json").read_bytes())["model_type"])
+    except (ValueError, LookupError, TypeError):
+        return ""

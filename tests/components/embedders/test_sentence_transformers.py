@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fakes.xlmr import save_xlmr
 from tests.support import vectors
 
 from ragstone.components.embedders.minilm import MiniLM
@@ -18,7 +19,7 @@ from ragstone.core.registry import create
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.files import model_file
-from ragstone.protocols import Services
+from ragstone.protocols import Role, Services
 
 needs_torch = pytest.mark.needs("torch", "sentence_transformers")
 TEXTS = ["What is the capital of France?", "A touchstone tests gold. " * 120, ""]
@@ -144,6 +145,85 @@ def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
     pooling.write_text('{"pooling_mode": "cls"}')
 
     assert SentenceTransformers(str(tmp_path)).content_revision != before
+
+
+def save_modules(folder: Path, *, dense: int = 0) -> str:
+    """Save a tiny XLM-RoBERTa in the library's own form; with `dense` outputs, as LaBSE."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import (
+        Dense,
+        Normalize,
+        Pooling,
+        Transformer,
+    )
+
+    save_xlmr(folder / "plain")
+    torch.manual_seed(5)
+    transformer = Transformer(str(folder / "plain"))
+    layer = [Dense(16, dense, activation_function=torch.nn.Tanh())] if dense else []
+    pooling = Pooling(16, pooling_mode="cls" if dense else "mean")
+    SentenceTransformer(modules=[transformer, pooling, *layer, Normalize()], device="cpu").save(
+        str(folder / "made")
+    )
+    return str(folder / "made")
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("dense", [0, 12])
+def test_multilingual_models_give_the_librarys_own_vectors(tmp_path: Path, dense: int) -> None:
+    """The forms of multilingual-e5 (mean) and of LaBSE (first mark, a dense layer with tanh)."""
+    from sentence_transformers import SentenceTransformer
+
+    folder = save_modules(tmp_path, dense=dense)
+    made = SentenceTransformers(folder, query_prefix="gold ", max_tokens=20)
+
+    found = np.stack(vectors(made, "query", "Brücke", "河桥", ""))
+
+    asked = ["gold Brücke", "gold 河桥", "gold "]
+    expected = SentenceTransformer(folder, device="cpu").encode(asked, prompt="")
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert found.shape == (3, dense or 16)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+def test_queries_have_their_own_encoder(tmp_path: Path) -> None:
+    """As DRAGON+ and DPR: the first mark of two models, without normalisation."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    passages = str(save_xlmr(tmp_path / "p", seed=1))
+    queries = str(save_xlmr(tmp_path / "q", seed=2))
+    given: dict[str, Any] = {"pooling": "cls", "normalise": False}
+    made = SentenceTransformers(passages, query_model=queries, **given)
+    made.check(Services())
+
+    sides: list[tuple[Role, str]] = [("query", queries), ("passage", passages)]
+    for role, folder in sides:
+        (found,) = vectors(made, role, "gold Brücke")
+        tokens = AutoTokenizer.from_pretrained(folder)("gold Brücke", return_tensors="pt")
+        with torch.no_grad():
+            states = AutoModel.from_pretrained(folder).eval()(**tokens).last_hidden_state
+        np.testing.assert_allclose(found, states[0, 0].numpy(), atol=1e-5)
+    alone = [SentenceTransformers(one, **given).content_revision for one in (passages, queries)]
+    assert made.content_revision == alone
+    assert fingerprint(made) != fingerprint(SentenceTransformers(passages, **given))
+
+    other = str(save_xlmr(tmp_path / "o", size=8))
+    with pytest.raises(ConfigError, match=r"of 8 dimensions, and model .* of 16"):
+        SentenceTransformers(passages, query_model=other).check(Services())
+
+
+@needs_torch
+def test_the_classes_of_dpr_are_refused_with_another_form(tmp_path: Path) -> None:
+    """The library would give such a folder random weights, or fail at the first text."""
+    (tmp_path / "config.json").write_text('{"model_type": "dpr"}')
+    (tmp_path / "model.safetensors").write_bytes(b"\0")
+
+    with pytest.raises(ModelFileError, match="sentence-transformers/facebook-dpr"):
+        SentenceTransformers(str(tmp_path)).check(Services())
 
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"max_tokens": 0}])

@@ -6,9 +6,11 @@ import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.fakes.xlmr import save_xlmr
 from tests.support import values
 
 from ragstone.components.rerankers.cross_encoder import CrossEncoder
@@ -16,6 +18,7 @@ from ragstone.components.rerankers.cross_encoder_onnx import CrossEncoderOnnx
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError, RagstoneError
 from ragstone.protocols import Reranker, Services
 from ragstone.types import Passage, Ranking, Search
@@ -256,6 +259,65 @@ def test_scores_are_the_models_own_outputs(tmp_path: Path, labels: int) -> None:
 
 @needs_torch
 @pytest.mark.filterwarnings("default")
+def test_a_multilingual_classifier_scores_pairs(tmp_path: Path) -> None:
+    """The form of bge-reranker-v2-m3: an XLM-RoBERTa without token types, one logit."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = save_xlmr(tmp_path / "m", "XLMRobertaForSequenceClassification", num_labels=1)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    pairs = [("Brücke", "gold 河桥"), ("Brücke", "نهر"), ("河", "gold gold gold Brücke")]
+    expected = []
+    for pair in pairs:
+        given = tokenizer(*pair, return_tensors="pt")
+        assert "token_type_ids" not in given
+        with torch.no_grad():
+            expected.append(model(**given).logits.item())
+
+    found, cut = CrossEncoder(str(folder), max_tokens=32, batch=2).score(pairs)
+
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert cut == 0
+    assert len({round(score, 4) for score in found}) == 3
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+def test_a_multilingual_classifier_as_a_graph_scores_the_same(tmp_path: Path) -> None:
+    """The exported graph reads tokens and mask alone, and has the same logit."""
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    folder = save_xlmr(tmp_path / "m", "XLMRobertaForSequenceClassification", num_labels=1)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval().requires_grad_(False)
+    inputs = {name: torch.ones(1, 6, dtype=torch.int64) for name in ("input_ids", "attention_mask")}
+
+    class Logits(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, ids: Any, mask: Any) -> Any:
+            return model(input_ids=ids, attention_mask=mask).logits
+
+    torch.onnx.export(
+        Logits(),
+        tuple(inputs.values()),
+        str(folder / "model.onnx"),
+        input_names=list(inputs),
+        output_names=["logits"],
+        dynamic_axes={name: {0: "batch", 1: "n"} for name in inputs},
+        dynamo=False,
+    )
+    pairs = [("Brücke", "gold 河桥"), ("Brücke", "نهر"), ("河", "gold gold gold Brücke")]
+
+    found, cut = CrossEncoderOnnx(str(folder), max_tokens=32).score(pairs)
+
+    np.testing.assert_allclose(
+        found, CrossEncoder(str(folder), max_tokens=32).score(pairs)[0], atol=1e-4
+    )
+    assert cut == 0
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
 def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
     """They are counted as with ONNX; a model of many classes is refused."""
     folder = _save_bert(tmp_path / "m")
@@ -264,6 +326,22 @@ def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
     assert dict(notes) == {"pairs of query and passage cut to 8 tokens": 1}
     with pytest.raises(ConfigError, match="cannot rank passages"):
         CrossEncoder(str(_save_bert(tmp_path / "n", 3))).score([("who", "bridge")])
+
+
+def test_a_language_that_it_cannot_read_is_a_note(tmp_path: Path) -> None:
+    """Both forms look at the same tokenizer, before a model is loaded."""
+    folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"")
+    dataset = Dataset.from_records(
+        queries=[{"query_id": "q", "text": "谁 建造", "language": "zh"}],
+        passages=[{"passage_id": "p", "text": "river bridge", "language": "en"}],
+        qrels=[("q", "p", 1)],
+    )
+
+    for made in (CrossEncoder(str(folder)), CrossEncoderOnnx(str(folder))):
+        (note,) = made.data_notes(dataset)
+        assert "cannot read the queries in zh (100% of their tokens" in note
 
 
 def test_without_sentence_transformers_the_error_has_the_way_out(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from ragstone.core.component import Outcome
+from ragstone.components.embedders.two_encoders import TwoEncoders
+from ragstone.core.component import IN_CACHE_KEY_IF_SET, Outcome
 from ragstone.models.sentence_transformers import StModel
-from ragstone.protocols import Embedder, Role, Services
+from ragstone.protocols import Role, Services
 
 
 @dataclass(frozen=True)
-class SentenceTransformers(StModel, Embedder):
+class SentenceTransformers(TwoEncoders, StModel):
     """Vectors by sentence-transformers, from a model in its own format or from a plain one.
 
     Args:
@@ -30,14 +31,34 @@ class SentenceTransformers(StModel, Embedder):
         normalise: whether vectors are L2-normalised.
         batch: texts computed together.
         device: a device of torch; by default a GPU if there is one.
+        query_model: a separate encoder for queries, if there is one (DRAGON+, DPR).
     """
 
     pooling: Literal["", "mean", "cls", "max", "lasttoken"] = ""
     normalise: bool = True
+    query_model: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
     name = "sentence-transformers"
     texts_per_call = 256
 
-    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterable[Outcome[Any]]:
+    def own_revision(self) -> str:
+        """Return the digest of the model's files."""
+        return self.digest()
+
+    def own_check(self, services: Services) -> None:
+        """Raise if the model, or the package that runs it, is missing."""
+        StModel.check(self, services)
+
+    def own_notes(self, dataset: Any) -> Iterator[str]:
+        """Yield a note if the encoder cannot read the queries or the passages."""
+        yield from StModel.data_notes(self, dataset)
+
+    def query_fields(self) -> dict[str, Any]:
+        """Return the fields in which the encoder of queries differs; its revision is the newest."""
+        return super().query_fields() | {"hub_revision": ""}
+
+    def own_embed(
+        self, texts: Sequence[str], role: Role, services: Services
+    ) -> Iterable[Outcome[Any]]:
         """Return one vector per text."""
         vectors = self._loaded.encode(
             self.prefixed(texts, role, self._loaded),

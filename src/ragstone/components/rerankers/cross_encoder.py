@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
+from ragstone.models.reading import reading_notes
 from ragstone.protocols import Services
 
 _AT_ONCE: Final = 2048
@@ -63,6 +64,12 @@ class CrossEncoder(PairReranker):
         """Raise if the model, or the package that runs it, is missing."""
         require("the reranker 'cross-encoder'", self.requires_extra, "sentence_transformers")
         find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return a note if the model cannot read the queries or the passages."""
+        tokenizer = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
+        tokenizer /= "tokenizer.json"
+        return reading_notes(self.model, tokenizer, dataset) if tokenizer.is_file() else ()
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
