@@ -155,6 +155,8 @@ class Retriever(Component):
     sizes: ClassVar[tuple[str, ...]] = ("top_k",)
     top_k: int
     """Maximum length of a ranking; a field of the component."""
+    reads_text: ClassVar[bool] = True
+    """Whether rankings depend on the search text: then an empty one finds nothing."""
 
     @property
     def parts(self) -> tuple[Retriever, ...]:
@@ -250,7 +252,7 @@ class ContextSetting(Component):
 
 
 class Processor(Component):
-    """Shortens contexts before they are part of a prompt."""
+    """Changes contexts before they are part of a prompt."""
 
     verb = "process"
     returns = (Context, NoneType)

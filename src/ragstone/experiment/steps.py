@@ -196,9 +196,17 @@ def _retrieve(
     searches: Sequence[Search],
     collections: Mapping[str, str] | None = None,
 ) -> Outcomes:
-    """Return one ranking per search, of the passages in its query's collection."""
-    found: dict[str, Outcome[Any]] = {}
-    for own, within in by_collection(searches, collections, services):
+    """Return one ranking per search, of the passages in its query's collection.
+
+    An empty search text, such as that of a query whose translation failed, finds nothing.
+    """
+    empty = Outcome(Ranking(), "the search text is empty")
+    reads_text = getattr(retriever, "reads_text", True)
+    found: dict[str, Outcome[Any]] = {
+        search.query_id: empty for search in searches if reads_text and not search.text
+    }
+    asked = [search for search in searches if search.query_id not in found]
+    for own, within in by_collection(asked, collections, services):
         for search, outcome in zip(own, run_component(retriever, within, own), strict=True):
             ranking = Ranking() if outcome.value is None else outcome.value
             checked = _checked(ranking, search, within.corpus, retriever)
