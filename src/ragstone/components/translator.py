@@ -101,7 +101,8 @@ class Translator(LlmComponent):
         wanted = list(texts)
         asked = list(dict.fromkeys(one for one in wanted if one.needs_call))
         prompts = [self.prompt.render(self.prompt_values(one)) for one in asked]
-        replies = dict(zip(asked, self.ask(prompts, services, title=title), strict=True))
+        made = self.ask(prompts, services, title=title) if prompts else ()
+        replies = dict(zip(asked, made, strict=True))
         found = {one: self._outcome(one, reply) for one, reply in replies.items()}
         for one in wanted:
             reply = replies.pop(one, None)

@@ -38,7 +38,7 @@ class TranslatedAnswers(Translator, VerdictJudge):
     is too short to tell is translated. An answer whose translation failed has no score.
 
     Args:
-        of: answer metrics from 0 to 1 that compare with gold answers: `Match`, or a list such as
+        metric: a metric that compares an answer with gold answers, from 0 to 1; or a list, such as
             `[Match, char3-recall]`.
         to: `gold`, the language of each query, or a code or an English name, such as `en`.
         model: the generator to call, such as `local` or `{name: chat, model: ...}`.
@@ -47,7 +47,7 @@ class TranslatedAnswers(Translator, VerdictJudge):
         user: your own user template, with {text}; {source} is the language of the answer.
     """
 
-    of: ComponentSpec | list[ComponentSpec] = field(default="Match", metadata=KEY_BY_CONTENT)
+    metric: ComponentSpec | list[ComponentSpec] = field(default="Match", metadata=KEY_BY_CONTENT)
     to: str = field(default=GOLD, metadata=KEY_BY_CONTENT)
     model: ComponentSpec = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 1000
@@ -60,26 +60,22 @@ class TranslatedAnswers(Translator, VerdictJudge):
     def __post_init__(self) -> None:
         """Check the language and the metrics."""
         _ = self.target
-        for metric in self.of_metrics:
-            if not (
-                isinstance(metric, AnswerMetric)
-                and metric.requires == GOLD_ANSWERS
-                and (metric.direction, metric.range) == ("higher", (0.0, 1.0))
-            ):
+        for metric in self.scored_by:
+            if not _compares(metric):
                 raise ConfigError(
-                    f"of: {metric} does not compare an answer with gold answers from 0 to 1, as "
+                    f"metric: {metric} does not compare answers with gold answers from 0 to 1, as "
                     "Match, F1 and char3-recall do",
-                    key="of",
+                    key="metric",
                     value=str(metric),
                 )
         super().__post_init__()
 
     @cached_property
-    def of_metrics(self) -> tuple[Any, ...]:
+    def scored_by(self) -> tuple[Any, ...]:
         """The metrics that score the translations."""
-        written = self.of if isinstance(self.of, list) else [self.of]
+        written = self.metric if isinstance(self.metric, list) else [self.metric]
         if not written:
-            raise ConfigError("of is empty; name a metric, such as Match", key="of")
+            raise ConfigError("metric is an empty list; name one, such as Match", key="metric")
         return tuple({str(metric): metric for metric in map(parse_metric, written)}.values())
 
     @cached_property
@@ -90,13 +86,13 @@ class TranslatedAnswers(Translator, VerdictJudge):
     @property
     def key_values(self) -> Mapping[str, Any]:
         """The canonical names of the metrics, and the code of the language."""
-        return {"of": list(map(str, self.of_metrics)), "to": self.target}
+        return {"metric": list(map(str, self.scored_by)), "to": self.target}
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of the metrics with the target language."""
         option = f"translated={self.target}"
-        return tuple(_named(str(metric), option) for metric in self.of_metrics)
+        return tuple(_named(str(metric), option) for metric in self.scored_by)
 
     def __str__(self) -> str:
         """Return the name of the first metric."""
@@ -105,7 +101,7 @@ class TranslatedAnswers(Translator, VerdictJudge):
     @property
     def graded(self) -> bool:
         """Whether the first metric has other values than 0 and 1."""
-        return bool(self.of_metrics[0].graded)
+        return bool(self.scored_by[0].graded)
 
     @property
     def model_names(self) -> tuple[str, ...]:
@@ -115,12 +111,12 @@ class TranslatedAnswers(Translator, VerdictJudge):
     @property
     def content_revision(self) -> Any:
         """The model with its sampling, and the metrics."""
-        return {**super().content_revision, "of": [cache_key_parts(m) for m in self.of_metrics]}
+        return {**super().content_revision, "metrics": [cache_key_parts(m) for m in self.scored_by]}
 
     def check(self, services: Services) -> None:
         """Raise if the model or a package of a metric is unavailable."""
         super().check(services)
-        for metric in self.of_metrics:
+        for metric in self.scored_by:
             metric.check(services)
 
     def verdicts(self, items: Sequence[Item], services: Services) -> list[Verdict]:
@@ -166,7 +162,7 @@ class TranslatedAnswers(Translator, VerdictJudge):
     def _scores(self, answered: Sequence[tuple[Query, Prediction]]) -> Iterator[list[Score]]:
         """Yield the scores of each translation, one per metric."""
         queries, predictions = [query for query, _ in answered], [one for _, one in answered]
-        rows = table_to_scores(score_answers(self.of_metrics, queries, predictions))
+        rows = table_to_scores(score_answers(self.scored_by, queries, predictions))
         return (rows[place :: len(queries)] for place in range(len(queries)))
 
     def _scored(self, item: Item, text: SourceText, scores: Sequence[Score]) -> Verdict:
@@ -177,6 +173,12 @@ class TranslatedAnswers(Translator, VerdictJudge):
         status = "scored" if parts else first.status
         reason = next((score.reason for score in scores if score.reason), "")
         return Verdict(item.item_id, first.value, parts=parts, status=status, reason=reason)
+
+
+def _compares(metric: Any) -> bool:
+    """Return whether a metric compares an answer with its gold answers, from 0 to 1."""
+    compares = isinstance(metric, AnswerMetric) and metric.requires == GOLD_ANSWERS
+    return compares and (metric.direction, metric.range) == ("higher", (0.0, 1.0))
 
 
 def _wanted(item: Item, target: str) -> SourceText:
