@@ -342,6 +342,8 @@ TRANSLATION_MARGIN: Final = 60
 """Characters on top of that: a short query in one script may be long in another."""
 CHECKED_TRANSLATION: Final = 50
 """Characters from which the language of a translation is checked: shorter texts are ambiguous."""
+TRANSLATION_BATCH: Final = 64
+"""Rows of a data set translated at once: the most that a spent budget can leave unfinished."""
 MILVUS_RANKING: Final = 16_384  # Length of a ranking in passages; Milvus refuses longer ones.
 ELASTIC_RANKING: Final = 10_000
 """Length of a ranking in passages; Elasticsearch refuses longer ones unless it is configured."""
