@@ -164,6 +164,18 @@ def test_without_the_detector_a_shared_script_is_no_other_language(
     assert source_language("Анна Каренина и другие люди") == ""
 
 
+def test_an_answer_is_no_translation_of_a_question() -> None:
+    """A translated question has a question mark, in languages that have one."""
+    question = SourceText("In welchem County liegt Jacksonville?", "en", "de")
+    reason = "the text is a question, and the reply is not"
+
+    assert why_not("In the county of Duval.", question) == reason
+    assert why_not("Which county is Jacksonville in?", question) == ""
+    assert why_not("Σε ποια κομητεία βρίσκεται;", question._replace(target="el")) == ""
+    assert why_not("แจ็กสันวิลล์อยู่ในเขตใด", question._replace(target="th")) == ""
+    assert why_not("In the county of Duval.", SourceText("Im County Duval.", "en", "de")) == ""
+
+
 def test_short_replies_may_be_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """The language is checked from a number of characters on."""
     assert why_not("Le fleuve traverse la ville.", SourceText("Der Fluss.", "en", "de")) == ""

@@ -44,6 +44,9 @@ _REFUSED: Final = re.compile(
 )
 _CURLY: Final = "\u2019"
 _CUT: Final = frozenset({"length", "max_tokens"})
+_QUESTION_MARKS: Final = frozenset("?;\u037e\u061f\uff1f\u055e")
+_WITHOUT_MARKS: Final = frozenset({"am", "bo", "ja", "km", "ko", "lo", "my", "th", "zh"})
+"""Languages in which questions often end without a mark."""
 _WIDELY_USED: Final = frozenset({"ar", "hi", "ru"})
 """Languages that stand for their whole script if lid.176 is not installed."""
 
@@ -65,9 +68,9 @@ class SourceText(NamedTuple):
 class Translator(LlmComponent):
     """Translates texts with a model.
 
-    A reply is no translation if it is empty, truncated, a refusal, far longer than the text, the
-    text itself, or certainly in another language. Such a reply is kept, and no text takes its
-    place.
+    A reply is not a translation if it is empty, truncated, a refusal, far longer than the text,
+    the text itself, no question although the text is one, or certainly in another language. Such a
+    reply is kept, and the result has its reason.
     """
 
     variables = frozenset({"text", "language"})
@@ -140,20 +143,26 @@ def why_not(found: str, wanted: SourceText) -> str:
     >>> why_not("Wo ist der Fluss?", SourceText("Wo ist der Fluss?", "en", "de"))
     'the reply is the text itself'
     """
+    return next(_problems(found, wanted), "")
+
+
+def _problems(found: str, wanted: SourceText) -> Iterator[str]:
     most = limits.MAX_TRANSLATION_RATIO * len(wanted.text) + limits.TRANSLATION_MARGIN
     if len(found) > most:
-        return "the reply is far longer than the text"
+        yield "the reply is far longer than the text"
     if _is_refusal(found) and not _is_refusal(wanted.text):
-        return "the model refused"
+        yield "the model refused"
     if not wanted.target:
-        return ""
+        return
+    if _is_answered(found, wanted):
+        yield "the text is a question, and the reply is not"
     if _same(found, wanted.text):
-        return "the reply is the text itself" if _is_foreign(wanted) else ""
-    is_long = len(found) >= limits.CHECKED_TRANSLATION
-    other = _certain_language(found) if is_long else ""
-    if other not in {"", wanted.target}:
-        return f"the reply is in {LANGUAGE_NAMES.get(other, other)}"
-    return ""
+        # A name is the same in many languages.
+        yield "the reply is the text itself" if _is_foreign(wanted) else ""
+    elif len(found) >= limits.CHECKED_TRANSLATION:
+        other = _certain_language(found)
+        if other not in {"", wanted.target}:
+            yield f"the reply is in {LANGUAGE_NAMES.get(other, other)}"
 
 
 def source_language(text: str) -> str:
@@ -176,6 +185,16 @@ def _is_foreign(wanted: SourceText) -> bool:
     if tells_no_language(wanted.text):
         return False
     return (wanted.source or source_language(wanted.text)) not in {"", wanted.target}
+
+
+def _is_answered(found: str, wanted: SourceText) -> bool:
+    """Return whether a text ends with a question mark, and its translation has none."""
+    is_question = wanted.text.rstrip()[-1:] in _QUESTION_MARKS - {";"}
+    return (
+        is_question
+        and wanted.target not in _WITHOUT_MARKS
+        and not _QUESTION_MARKS.intersection(found)
+    )
 
 
 def _is_refusal(text: str) -> bool:

@@ -145,6 +145,7 @@ class TranslatedAnswers(Translator, VerdictJudge):
                 asked=text.needs_call,
                 cost=_cost(reply),
                 retry=outcome.retry,
+                read_at_once=not outcome.reason,
                 unreadable=bool(outcome.reason) and not outcome.retry,
             )
             for item, text, (outcome, reply), problem in zip(
