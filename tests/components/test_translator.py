@@ -59,7 +59,7 @@ def outcomes(reply: str | Reply | Failure, *texts: SourceText) -> Iterator[Outco
         (Reply("The river runs", "length"), "the reply was truncated after 50 tokens"),
     ],
 )
-def test_a_reply_that_is_no_translation_has_a_reason(reply: str | Reply, reason: str) -> None:
+def test_a_reply_that_does_not_count_has_a_reason(reply: str | Reply, reason: str) -> None:
     """There is no text, and the reply is not asked for again."""
     (found,) = outcomes(reply, SourceText(GERMAN, "en", "de"))
 
@@ -164,7 +164,7 @@ def test_without_the_detector_a_shared_script_is_no_other_language(
     assert source_language("Анна Каренина и другие люди") == ""
 
 
-def test_an_answer_is_no_translation_of_a_question() -> None:
+def test_an_answer_does_not_translate_a_question() -> None:
     """A translated question has a question mark, in languages that have one."""
     question = SourceText("In welchem County liegt Jacksonville?", "en", "de")
     reason = "the text is a question, and the reply is not"

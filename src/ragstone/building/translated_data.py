@@ -46,7 +46,7 @@ class DataTranslator(Translator):
     Args:
         to: code or English name of the language.
         model: the generator to call, such as `local` or `{name: chat, model: ...}`.
-        max_tokens: maximum length of a translated text; a truncated one is no translation.
+        max_tokens: maximum length of a translated text; a truncated one does not count.
         system: your own system template; {language} is in this one or in the other.
         user: your own user template, with {text}; {source} is the language of the text.
     """

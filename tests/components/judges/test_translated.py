@@ -1,4 +1,4 @@
-"""Metrics of translated answers: a failed translation is no score, and no score of the answer."""
+"""Metrics of translated answers: a failed translation has no score, nor has the answer itself."""
 
 from __future__ import annotations
 

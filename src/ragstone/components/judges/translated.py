@@ -42,7 +42,7 @@ class TranslatedAnswers(Translator, VerdictJudge):
             `[Match, char3-recall]`.
         to: `gold`, the language of each query, or a code or an English name, such as `en`.
         model: the generator to call, such as `local` or `{name: chat, model: ...}`.
-        max_tokens: maximum length of a translated answer; a truncated one is no translation.
+        max_tokens: maximum length of a translated answer; a truncated one does not count.
         system: your own system template; {language} is in this one or in the other.
         user: your own user template, with {text}; {source} is the language of the answer.
     """

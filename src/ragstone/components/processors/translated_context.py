@@ -36,7 +36,7 @@ class TranslatedContext(Translator, Processor):
     Args:
         to: `query`, the language of each query, or a code or an English name, such as `en`.
         model: the generator to call, such as `local` or `{name: chat, model: ...}`.
-        max_tokens: maximum length of a translated passage; a truncated one is no translation.
+        max_tokens: maximum length of a translated passage; a truncated one does not count.
         untranslated: `drop` drops a passage whose translation failed; `keep` shows it as it is.
         system: your own system template; {language} is in this one or in the other.
         user: your own user template, with {text}; {source} is the language of the passage.
