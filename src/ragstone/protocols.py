@@ -155,8 +155,6 @@ class Retriever(Component):
     sizes: ClassVar[tuple[str, ...]] = ("top_k",)
     top_k: int
     """Maximum length of a ranking; a field of the component."""
-    reads_text: ClassVar[bool] = True
-    """Whether rankings depend on the search text: then an empty one finds nothing."""
 
     @property
     def parts(self) -> tuple[Retriever, ...]:

@@ -51,7 +51,7 @@ from ragstone.experiment.reported import (
     reported_run,
     with_foreign,
 )
-from ragstone.experiment.searches import by_collection
+from ragstone.experiment.searches import by_collection, without_text
 from ragstone.types import Ranking, Search, brief, tasks_of
 
 if TYPE_CHECKING:
@@ -196,15 +196,8 @@ def _retrieve(
     searches: Sequence[Search],
     collections: Mapping[str, str] | None = None,
 ) -> Outcomes:
-    """Return one ranking per search, of the passages in its query's collection.
-
-    An empty search text, such as that of a query whose translation failed, finds nothing.
-    """
-    empty = Outcome(Ranking(), "the search text is empty")
-    reads_text = getattr(retriever, "reads_text", True)
-    found: dict[str, Outcome[Any]] = {
-        search.query_id: empty for search in searches if reads_text and not search.text
-    }
+    """Return one ranking per search, of the passages in its query's collection."""
+    found = without_text(searches, retriever)
     asked = [search for search in searches if search.query_id not in found]
     for own, within in by_collection(asked, collections, services):
         for search, outcome in zip(own, run_component(retriever, within, own), strict=True):
