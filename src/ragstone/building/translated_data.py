@@ -16,7 +16,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import orjson
 
 from ragstone.building.built import check_target
-from ragstone.components.translator import SYSTEM, USER, SourceText, Translator, source_language
+from ragstone.components.translation_checks import SourceText, source_language
+from ragstone.components.translator import SYSTEM, USER, Translator
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_files
 from ragstone.core.component import Outcome

@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.components.llm import LlmComponent, read_reply
+from ragstone.components.translation_checks import SourceText, why_not
 from ragstone.core import limits
 from ragstone.core.component import Outcome
 from ragstone.protocols import Services
-from ragstone.text.language import language_among, language_of, tells_no_language
 from ragstone.text.language_names import LANGUAGE_NAMES
 
 Untranslated: TypeAlias = Literal["drop", "keep"]
@@ -37,31 +37,8 @@ _PREFACE: Final = re.compile(
     r"(?:sure|certainly|of course|here(?: is|'s))\b[^\n]{0,60}\btranslat[^\n]{0,60}:[ *]*\n",
     re.IGNORECASE,
 )
-_REFUSED: Final = re.compile(
-    r"\b(?:i|we)(?:'m| am| are)? (?:cannot|can't|can not|unable to|not able to|won't|"
-    r"will not)\b[^.?!]{0,40}\b(?:translat|assist|comply|fulfil)|\bas an ai\b",
-    re.IGNORECASE,
-)
 _CURLY: Final = "\u2019"
 _CUT: Final = frozenset({"length", "max_tokens"})
-_QUESTION_MARKS: Final = frozenset("?;\u037e\u061f\uff1f\u055e")
-_WITHOUT_MARKS: Final = frozenset({"am", "bo", "ja", "km", "ko", "lo", "my", "th", "zh"})
-"""Languages in which questions often end without a mark."""
-_WIDELY_USED: Final = frozenset({"ar", "hi", "ru"})
-"""Languages that stand for their whole script if lid.176 is not installed."""
-
-
-class SourceText(NamedTuple):
-    """A text, the code of the language to translate it into, and that of its own; "" if unknown."""
-
-    text: str
-    target: str
-    source: str = ""
-
-    @property
-    def needs_call(self) -> bool:
-        """Whether the text is neither blank nor in the target language."""
-        return bool(self.text.strip()) and not (self.target and self.source == self.target)
 
 
 @dataclass(frozen=True)
@@ -133,76 +110,6 @@ class Translator(LlmComponent):
             shown = " ".join(found.split())[: limits.MAX_REASON_CHARACTERS]
             raise Unreadable(f"{problem}: {shown!r}")
         return found
-
-
-def why_not(found: str, wanted: SourceText) -> str:
-    """Return why a text cannot be the translation of another, or "".
-
-    >>> why_not("Where is the river?", SourceText("Wo ist der Fluss?", "en", "de"))
-    ''
-    >>> why_not("Wo ist der Fluss?", SourceText("Wo ist der Fluss?", "en", "de"))
-    'the reply is the text itself'
-    """
-    return next(_problems(found, wanted), "")
-
-
-def _problems(found: str, wanted: SourceText) -> Iterator[str]:
-    most = limits.MAX_TRANSLATION_RATIO * len(wanted.text) + limits.TRANSLATION_MARGIN
-    if len(found) > most:
-        yield "the reply is far longer than the text"
-    if _is_refusal(found) and not _is_refusal(wanted.text):
-        yield "the model refused"
-    if not wanted.target:
-        return
-    if _is_answered(found, wanted):
-        yield "the text is a question, and the reply is not"
-    if _same(found, wanted.text):
-        # A name is the same in many languages.
-        yield "the reply is the text itself" if _is_foreign(wanted) else ""
-    elif len(found) >= limits.CHECKED_TRANSLATION:
-        other = _certain_language(found)
-        if other not in {"", wanted.target}:
-            yield f"the reply is in {LANGUAGE_NAMES.get(other, other)}"
-
-
-def source_language(text: str) -> str:
-    """Return the language of a text that is long enough to be certain, or "".
-
-    >>> source_language("Nikolaus Kopernikus")
-    ''
-    """
-    return "" if tells_no_language(text) else _certain_language(text)
-
-
-def _certain_language(text: str) -> str:
-    """Return the language of a text; "" for a script of many languages without lid.176."""
-    found = language_of(text)
-    return found if found not in _WIDELY_USED or language_among(text, [found]) == found else ""
-
-
-def _is_foreign(wanted: SourceText) -> bool:
-    """Return whether a text needs other words in the target language: a name alone does not."""
-    if tells_no_language(wanted.text):
-        return False
-    return (wanted.source or source_language(wanted.text)) not in {"", wanted.target}
-
-
-def _is_answered(found: str, wanted: SourceText) -> bool:
-    """Return whether a text ends with a question mark, and its translation has none."""
-    is_question = wanted.text.rstrip()[-1:] in _QUESTION_MARKS - {";"}
-    return (
-        is_question
-        and wanted.target not in _WITHOUT_MARKS
-        and not _QUESTION_MARKS.intersection(found)
-    )
-
-
-def _is_refusal(text: str) -> bool:
-    return bool(_REFUSED.search(text.replace(_CURLY, "'")))
-
-
-def _same(one: str, other: str) -> bool:
-    return one.casefold().split() == other.casefold().split()
 
 
 def last_line(reply: str) -> str:

@@ -12,7 +12,8 @@ from ragstone.components.judges.verdict import Cost, Item, Verdict, VerdictJudge
 from ragstone.components.metrics.base import GOLD_ANSWERS, AnswerMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.score import score_answers
-from ragstone.components.translator import SYSTEM, USER, SourceText, Translator, source_language
+from ragstone.components.translation_checks import SourceText, source_language
+from ragstone.components.translator import SYSTEM, USER, Translator
 from ragstone.core.component import KEY_BY_CONTENT, NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import table_to_scores

@@ -6,14 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ragstone.components.translator import (
-    SYSTEM,
-    USER,
-    SourceText,
-    Translator,
-    Untranslated,
-    source_language,
-)
+from ragstone.components.translation_checks import SourceText, source_language
+from ragstone.components.translator import SYSTEM, USER, Translator, Untranslated
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.spec import ComponentSpec
 from ragstone.core.step_notes import add_note

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, cast
 
-from ragstone.components.translator import SourceText, Translator, Untranslated
+from ragstone.components.translation_checks import SourceText
+from ragstone.components.translator import Translator, Untranslated
 from ragstone.core.component import (
     IN_CACHE_KEY_IF_SET,
     KEY_BY_CONTENT,
