@@ -60,7 +60,7 @@ def test_a_reply_that_does_not_count_has_a_reason(reply: str | Reply, reason: st
 
 def test_a_failed_call_is_made_again() -> None:
     """The reason is that of the call."""
-    (found,) = outcomes(Failure("no route", ""), SourceText("Wo?", "en"))
+    (found,) = outcomes(Failure("no route"), SourceText("Wo?", "en"))
 
     assert found == Outcome("", "not translated: no route", retry=True)
 

@@ -88,7 +88,7 @@ def test_a_reply_without_a_translation_is_reported(calls: Calls, reply: str, rea
 
 def test_a_failed_call_is_made_again_by_the_next_run() -> None:
     """The reason is that of the call."""
-    calls = ScriptedCalls(lambda _: Failure("no route", ""))
+    calls = ScriptedCalls(lambda _: Failure("no route"))
 
     (formed,) = Translation().form([Query("q", "Wo ist es?")], calls.services())
 
