@@ -250,7 +250,7 @@ class ContextSetting(Component):
 
 
 class Processor(Component):
-    """Shortens contexts before they are part of a prompt."""
+    """Changes contexts before they are part of a prompt."""
 
     verb = "process"
     returns = (Context, NoneType)

@@ -28,17 +28,18 @@ from ragstone.building.label_files import read_label_sets
 from ragstone.building.passages import usable
 from ragstone.building.prompts import load_prompts
 from ragstone.building.reply_parsing import Rejected, checked_question
-from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, Reply, RetryPolicy, chat
+from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, RetryPolicy, chat
 from ragstone.calls.scheduler import Engine
 from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts, _cut, _findings
 from ragstone.cli.read_judge import read_judge
+from ragstone.components import translation_checks
 from ragstone.components.context_settings.attacks import read_attacks
 from ragstone.components.generators.command import Command
 from ragstone.components.judges.reply_parsing import objects_in
 from ragstone.components.metrics.score import refuse_duplicates
 from ragstone.components.metrics.variants_explained import Disagreement
-from ragstone.components.query_formers import translation
+from ragstone.components.query_formers.translation import Translation
 from ragstone.components.retrievers.elasticsearch import Elasticsearch
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
@@ -73,7 +74,7 @@ from ragstone.results.query_page import find_query
 from ragstone.results.reader import StepNote
 from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.paired import more_queries
-from ragstone.testing import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Context, Passage, Prediction, Query, Task
 from ragstone.web import limits as page_limits
 
@@ -424,14 +425,32 @@ def test_a_reply_with_deep_nesting_is_a_failure(
 
 
 def test_a_long_translation_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text beyond the ratio and the margin is an answer; its start is in the reason."""
-    for name, value in {"TRANSLATION_MARGIN": 0, "MAX_REASON_CHARACTERS": 3}.items():
-        monkeypatch.setattr(limits, name, value)
-    assert translation._formed("so", Reply("x" * 8)).value == "x" * 8
-    outcome = translation._formed("so", Reply("x" * 9))
-    assert (outcome.value, outcome.reason) == ("so", "no translation in 'xxx'")
+    """A text beyond the ratio and the margin is an answer."""
+    wanted = translation_checks.SourceText("so", "en")
+    monkeypatch.setattr(limits, "TRANSLATION_MARGIN", 0)
+    assert translation_checks.why_not("x" * 8, wanted) == ""
+    assert "far longer" in translation_checks.why_not("x" * 9, wanted)
     monkeypatch.setattr(limits, "MAX_TRANSLATION_RATIO", 1)
-    assert translation._formed("so", Reply("x" * 3)).reason == "no translation in 'xxx'"
+    assert "far longer" in translation_checks.why_not("x" * 3, wanted)
+
+
+def test_the_start_of_a_wrong_translation_is_in_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Up to a number of characters."""
+    monkeypatch.setattr(limits, "MAX_REASON_CHARACTERS", 3)
+    calls = ScriptedCalls(lambda _: "x" * 90)
+    (formed,) = Translation().form([Query("q", "so")], calls.services())
+    assert formed.reason.endswith("than the text: 'xxx'")
+
+
+def test_the_language_of_a_long_translation_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shorter one may be in any language."""
+    wanted = translation_checks.SourceText("Le fleuve traverse la vieille ville.", "en")
+    reply = "Der Fluss ist hier sehr lang und breit und tief."
+    assert translation_checks.why_not(reply, wanted) == ""
+    monkeypatch.setattr(limits, "CHECKED_TRANSLATION", len(reply))
+    assert translation_checks.why_not(reply, wanted) == "the reply is in German"
 
 
 def test_json_is_searched_at_a_maximum_number_of_braces(monkeypatch: pytest.MonkeyPatch) -> None:

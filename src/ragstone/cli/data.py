@@ -20,6 +20,7 @@ from ragstone.cli.data_generate import compare_generated_command, generate_comma
 from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
 from ragstone.cli.data_list import list_command
 from ragstone.cli.data_ratings import ratings_command
+from ragstone.cli.data_translate import translate_command
 from ragstone.cli.options import FILE, AliasGroup, json_option, print_files, print_result
 from ragstone.core import limits
 
@@ -49,6 +50,7 @@ _REMEDY: Final = {"fix": "", "person": "needs a person: ", "": ""}
         critique_command,
         generate_command,
         compare_generated_command,
+        translate_command,
     ],
 )
 def command() -> None:
@@ -71,6 +73,7 @@ def command() -> None:
       ragstone data card my-set --licence CC-BY-4.0 README.md and croissant.json to publish it
       ragstone data contamination my-set --after 2024-06   what models may know of it
       ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels
+      ragstone data translate my-set --to en -o my-set-en   passages translated by a model
     """
 
 

@@ -36,7 +36,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "conversation": "conversation:WholeConversation",
         "rewrite": "rewrite:Rewrite",
         "llm-rewrite": "llm_rewrite:LlmRewrite",
-        "translation": "translation:Translation",
+        "translate": "translation:Translation",
         "given": "given:GivenSearch",
     },
     "embedders": {
@@ -89,6 +89,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "budget": "token_budget:TokenBudget",
         "pruning": "pruning:Pruning",
         "compression": "compression:Compression",
+        "translate": "translated_context:TranslatedContext",
     },
     "generators": {
         "local": "local:Local",
@@ -187,6 +188,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "umbrela": "umbrela:Umbrela",
         "conditioned": "conditioned:Conditioned",
         "trained": "trained:Trained",
+        "translated": "translated:TranslatedAnswers",
     },
 }
 
@@ -223,9 +225,13 @@ PROTOCOLS: Final[Mapping[str, str]] = {
 """Kind -> "module:Class" of its protocol. Names, because this layer cannot import protocols."""
 
 SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
-    "judges": {"faithfulness": "RL_F", "citation-recall": "citation-precision"}
+    "judges": {"faithfulness": "RL_F", "citation-recall": "citation-precision"},
+    "query_formers": {"translation": "translate"},
 }
-"""Kind -> a usual name -> the name in the table of that component."""
+"""Kind -> a usual or former name -> the name in the table of that component."""
+
+NAMES_IN_KEYS: Final[Mapping[str, str]] = {"query_formers/translate": "query_formers/translation"}
+"""`kind/name` of a renamed component -> its former one, which its cache keys keep."""
 
 FORMER_KINDS: Final[Mapping[str, str]] = {
     "contexts": "context_settings",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.core.builtins import name_of
+from ragstone.core.builtins import NAMES_IN_KEYS, name_of
 from ragstone.core.component import KEY_BY_CONTENT, Component, in_cache_key
 from ragstone.core.user_code import class_name, source_digest
 from ragstone.errors import ConfigError
@@ -82,7 +82,7 @@ def cache_key_parts(component: object) -> dict[str, Any]:
     if isinstance(component, Component):
         values |= component.key_values
     made: dict[str, Any] = {
-        "component": name_of(kind) or class_name(kind),
+        "component": NAMES_IN_KEYS.get(name_of(kind)) or name_of(kind) or class_name(kind),
         "source": source_digest(kind),
         "parameters": {name: _parameter(component, name, value) for name, value in values.items()},
     }

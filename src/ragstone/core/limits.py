@@ -338,9 +338,15 @@ MTRAG_CONTEXTS: Final = 10  # Passages per ranking that MTRAGEval accepts.
 MAX_JSON_STARTS: Final = 64
 """Opening braces of a judge's reply that are tried as JSON: many would take quadratic time."""
 MAX_TRANSLATION_RATIO: Final = 4
-"""Characters of a translation per character of the query; a longer one is an answer."""
+"""Characters of a translation per character of the text; a longer one is an answer."""
+DENSE_TRANSLATION_RATIO: Final = 8
+"""The same for a text in a script without spaces, such as Chinese."""
 TRANSLATION_MARGIN: Final = 60
 """Characters on top of that: a short query in one script may be long in another."""
+CHECKED_TRANSLATION: Final = 50
+"""Characters from which the language of a translation is checked: shorter texts are ambiguous."""
+TRANSLATION_BATCH: Final = 64
+"""Rows of a data set translated at once: the most that a spent budget can leave unfinished."""
 MILVUS_RANKING: Final = 16_384  # Length of a ranking in passages; Milvus refuses longer ones.
 ELASTIC_RANKING: Final = 10_000
 """Length of a ranking in passages; Elasticsearch refuses longer ones unless it is configured."""

@@ -5,9 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ragstone.core.component import Component, Outcome
+from ragstone.types import Ranking
+
 if TYPE_CHECKING:
     from ragstone.protocols import Services
     from ragstone.types import Search
+
+
+def without_text(searches: Sequence[Search], retriever: Component) -> dict[str, Outcome[Ranking]]:
+    """Return query id -> empty ranking for each search without text, which finds nothing.
+
+    It is that of a query whose translation failed. A retriever that does not read the search text
+    (`reads_text = False`), such as a run file, has rankings of such queries all the same.
+    """
+    if not getattr(retriever, "reads_text", True):
+        return {}
+    found = Outcome(Ranking(), "the search text is empty")
+    return {search.query_id: found for search in searches if not search.text}
 
 
 def services_of(services: Services, collection: str | None) -> Services:

@@ -52,7 +52,7 @@ from ragstone.experiment.reported import (
     reported_run,
     with_foreign,
 )
-from ragstone.experiment.searches import by_collection
+from ragstone.experiment.searches import by_collection, without_text
 from ragstone.types import Ranking, Search, brief, tasks_of
 
 if TYPE_CHECKING:
@@ -198,8 +198,9 @@ def _retrieve(
     collections: Mapping[str, str] | None = None,
 ) -> Outcomes:
     """Return one ranking per search, of the passages in its query's collection."""
-    found: dict[str, Outcome[Any]] = {}
-    for own, within in by_collection(searches, collections, services):
+    found = without_text(searches, retriever)
+    asked = [search for search in searches if search.query_id not in found]
+    for own, within in by_collection(asked, collections, services):
         for search, outcome in zip(own, run_component(retriever, within, own), strict=True):
             ranking = Ranking() if outcome.value is None else outcome.value
             checked = _checked(ranking, search, within.corpus, retriever)

@@ -1,4 +1,4 @@
-"""Queries are translated by a model, and searched for as they are where that fails."""
+"""Queries are translated by a model, and not searched for if that fails."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from ragstone.calls.client import Calls
-from ragstone.components.query_formers.translation import Translation, read_translation
+from ragstone.calls.types import Failure
+from ragstone.components.query_formers.translation import Translation
 from ragstone.core.component import Outcome
-from ragstone.core.registry import create
+from ragstone.core.fingerprint import cache_key_parts
+from ragstone.core.registry import create, known
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
-from ragstone.testing import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls, check_query_former
 from ragstone.types import Message, Query
 
 
@@ -24,13 +27,12 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
         yield opened
 
 
-def translated(
-    reply: str, calls: Calls, *queries: Query, of: str = "as-given"
-) -> list[Outcome[str]]:
+def translated(reply: str, calls: Calls, *queries: Query, **options: str) -> list[Outcome[str]]:
     """Return the search texts if the model always gives one reply."""
     with FakeModelServer(answer=lambda _: reply) as server:
         model = {"name": "chat", "model": "m", "base_url": server.url}
-        return list(Translation(model=model, of=of).form(queries, Services(calls=calls)))
+        former = create("query_formers", {"name": "translate", "model": model, **options}, where="")
+        return list(former.form(queries, Services(calls=calls)))
 
 
 def test_the_translation_is_searched_for(calls: Calls) -> None:
@@ -63,17 +65,82 @@ def test_another_formers_text_may_be_translated(calls: Calls) -> None:
     ("reply", "reason"),
     [
         ("", "the model wrote nothing"),
-        ("so " * 100, "no translation in 'so so"),
+        ("so " * 100, "the reply is far longer than the text: 'so so"),
         ("<think>\nWhere could it be?", "the reply ends within the model's thinking"),
+        ("I'm sorry, but I can't assist with that.", "the model refused"),
     ],
 )
 def test_a_reply_without_a_translation_is_reported(calls: Calls, reply: str, reason: str) -> None:
-    """The query is searched for as it is, with the reason."""
-    (formed,) = translated(reply, calls, Query("q", "Wo ist es?"))
+    """Nothing is searched for, with the reason and a note; the parameter keeps the text."""
+    with collect_notes() as notes:
+        (formed,) = translated(reply, calls, Query("q", "Wo ist es?"))
+        (kept,) = translated(reply, calls, Query("q", "Wo ist es?"), untranslated="keep")
 
-    assert formed.value == "Wo ist es?"
-    assert formed.reason.startswith(reason)
+    assert (formed.value, kept.value) == ("", "Wo ist es?")
+    assert formed.reason == kept.reason
+    assert formed.reason.startswith(f"not translated: {reason}")
     assert not formed.retry
+    assert dict(notes) == {
+        "queries whose translation failed, not searched for": 1,
+        "queries whose translation failed, searched for as they are": 1,
+    }
+
+
+def test_a_failed_call_is_made_again_by_the_next_run() -> None:
+    """The reason is that of the call."""
+    calls = ScriptedCalls(lambda _: Failure("no route"))
+
+    (formed,) = Translation().form([Query("q", "Wo ist es?")], calls.services())
+
+    assert formed == Outcome("", "not translated: no route", retry=True)
+
+
+def test_a_query_in_the_language_by_its_label_needs_no_call() -> None:
+    """A region does not matter; another label, or none, is a call; `language` reads no label."""
+    queries = [
+        Query("q1", "Where?", labels={"language": "en-GB"}),
+        Query("q2", "Wo?", labels={"language": "de"}),
+        Query("q3", "Wo denn?"),
+    ]
+    calls = ScriptedCalls(lambda _: "Where is it?")
+
+    formed = list(Translation(to="English").form(queries, calls.services()))
+    assert [one.value for one in formed] == ["Where?", "Where is it?", "Where is it?"]
+    assert len(calls.asked) == 2
+
+    former = Translation(language="English")
+    list(former.form(queries[:1], calls.services()))
+    assert len(calls.asked) == 3
+    assert "labels" in Translation().uses
+    assert "labels" not in former.uses
+
+
+def test_the_former_name_has_the_same_key_and_is_hidden() -> None:
+    """`translation(language=French)` is `translate(to=fr)`; other wordings have keys of theirs."""
+    one, *others = (
+        cache_key_parts(create("query_formers", written, where="query"))
+        for written in (
+            "translate(to=fr)",
+            "translation(language=French)",
+            "translation(French)",
+            "translate(to=fr-CA)",
+        )
+    )
+    own = cache_key_parts(Translation(language="Old French"))
+
+    assert others == [one] * 3
+    assert one["component"] == "query_formers/translation"
+    assert one["parameters"]["language"] == "French"
+    assert own["parameters"]["language"] == "Old French"
+    assert "translation" not in known("query_formers")
+
+
+def test_the_contract_of_query_formers() -> None:
+    """Every query has one text, the same each time."""
+    with FakeModelServer(answer=lambda _: "where") as server:
+        check_query_former(
+            Translation(model={"name": "chat", "model": "m", "base_url": server.url})
+        )
 
 
 def test_another_former_makes_another_key() -> None:
@@ -96,24 +163,11 @@ def test_an_empty_query_is_not_asked_about(calls: Calls) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "found"),
-    [
-        ("«Où est-ce?»", "Où est-ce?"),
-        ("Here it is:\n\nWhere is it?", "Where is it?"),
-        ("Query: where: here?", "where: here?"),
-        ("12:30 train", "12:30 train"),
-        ("", ""),
-    ],
-)
-def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
-    """Quotes of many kinds, a sentence before and colons are accepted."""
-    assert read_translation(reply) == found
-
-
-@pytest.mark.parametrize(
     ("written", "message"),
     [
         ("translation(language=' ')", "language is empty"),
+        ("translate(to=jp)", "did you mean 'ja'"),
+        ("translate(untranslated=maybe)", "untranslated"),
         ("translation(of=llm-rewrite)", "calls a model itself"),
         ({"name": "translation", "system": "Translate."}, "language"),
         ({"name": "translation", "model": "gold"}, "not a language model"),

@@ -1,1 +1,1 @@
-"""Processors: components that shorten contexts before they are part of a prompt."""
+"""Processors: components that change contexts before they are part of a prompt."""

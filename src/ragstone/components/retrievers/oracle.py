@@ -21,6 +21,7 @@ class Oracle(Retriever):
     """
 
     top_k: int = 100
+    reads_text = False
     uses = frozenset({"qrels"})
 
     def retrieve(

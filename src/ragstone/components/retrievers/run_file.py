@@ -30,6 +30,7 @@ class RunFile(Retriever):
 
     path: str = field(metadata=NOT_IN_CACHE_KEY)
     top_k: int = 100
+    reads_text = False
 
     @cached_property
     def content_revision(self) -> str:
