@@ -46,6 +46,8 @@ CORPUS: Final = _schema("passage_id text title document_id labels")
 QRELS: Final = _schema("query_id passage_id relevance:int")
 CLUSTERS: Final = _schema("query_id cluster")
 COLLECTIONS: Final = _schema("query_id collection")
+TRANSLATIONS: Final = _schema("passage_id counts_as")
+"""Relevant passages with several translations in a datastore, which count as one."""
 NOT_APPLICABLE: Final = _schema("query_id reason")
 REPEAT: Final = _schema("repeat:int")
 """One row with the number of a repeat, from 0; the first one has no such table."""

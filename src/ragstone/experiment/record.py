@@ -15,12 +15,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import (
+    NOT_APPLICABLE,
+    TEXTS,
+    table_to_rankings,
+    to_table,
+)
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.data.published.presets import published_factors
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.clusters import clusters_table
+from ragstone.experiment.datastores import with_near
 from ragstone.experiment.independence import independence
 from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
@@ -70,7 +76,7 @@ class Recorder:
         self._command, self._keeps_earlier = command, keeps_earlier
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
-        shared, named = steps.shared, steps.shared.collections
+        shared, named, corpus = steps.shared, steps.shared.collections, dataset.corpus
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
@@ -82,7 +88,7 @@ class Recorder:
                 queries=len(self._dataset.queries),
                 ranked=shared.ranked.table.num_rows,
                 answered=shared.answered.table.num_rows,
-                corpus_digest=self._dataset.corpus.digest,
+                corpus_digest=(corpus if named else replace(corpus, collections={})).digest,
                 left_out=dict(shared.left_out),
                 listed=shared.listed,
                 factors={**published_factors(self._dataset.source), **member.factors},
@@ -134,7 +140,7 @@ class Recorder:
         if (len(rankings), len(trials)) != known:
             self._record = replace(
                 self._record,
-                rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
+                rankings=tuple(self._ranking_entry(ranking, done) for ranking in rankings),
                 trials=tuple(self._trial_entry(trial, done) for trial in trials),
                 steps=_step_entries(done),
             )
@@ -230,6 +236,16 @@ class Recorder:
         yield from self._steps.rankings
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
+    def _ranking_entry(
+        self, ranking: RankingSteps, done: Mapping[Step, StoredTable]
+    ) -> RankingEntry:
+        searches = "" if ranking.searches is None else done[ranking.searches].name
+        run, scores = done[ranking.run].name, done[ranking.scores].name
+        own = self._steps.shared.datastore(ranking.system)
+        kept = {} if own.translations is None else own.judgements
+        near = {name: self._keep(name, table) for name, table in kept.items()}
+        return RankingEntry(ranking.system.name, run, scores, searches, **near)
+
     def _trial_entry(self, trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
         own = self._steps.shared.own_of(trial.setting.setting, trial.system.name)
         return TrialEntry(
@@ -258,7 +274,8 @@ class Recorder:
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
-        qrels, corpus = self._dataset.qrels, self._dataset.corpus
+        corpus = self._dataset.corpus
+        qrels = with_near(self._dataset.qrels, self._steps.shared.datastores.values())
         shown = {p: None for q in self._asked for p, grade in qrels.get(q, {}).items() if grade > 0}
         for ranking in self._rankings():
             # Read for this use alone: the tables of all rankings together would fill the memory.
@@ -346,12 +363,6 @@ def _has_rows(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> bool:
 
 def _ended(trial: Trial, done: Mapping[Step, StoredTable]) -> bool:
     return all(step in done for step in trial.last_steps)
-
-
-def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> RankingEntry:
-    searches = "" if ranking.searches is None else done[ranking.searches].name
-    run, scores = done[ranking.run].name, done[ranking.scores].name
-    return RankingEntry(ranking.system.name, run, scores, searches)
 
 
 def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:

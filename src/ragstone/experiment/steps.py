@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.judges.scoring import judge_predictions
-from ragstone.components.metrics.score import figures_beside, score_rankings
+from ragstone.components.metrics.score import figures_beside
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
@@ -43,6 +43,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ComponentError
 from ragstone.experiment.answer_scores import answer_scores
 from ragstone.experiment.metric_set import MetricSet
+from ragstone.experiment.ranking_scores import ranking_scores
 from ragstone.experiment.repeat_spec import of_repeat
 from ragstone.experiment.reported import (
     ReportedContexts,
@@ -277,25 +278,8 @@ def _judge(
     return judge_predictions(judge, services, queries, contexts, predictions)
 
 
-def _score_rankings(
-    metrics: MetricSet,
-    services: Services,
-    *,
-    queries: Table,
-    run: Table,
-    qrels: Table,
-    corpus: Table | None = None,
-) -> Result:
-    query_ids = columns(queries)["query_id"]
-    # A table has no row of an empty ranking; a search that finds nothing did not fail.
-    rankings = dict.fromkeys(query_ids, Ranking()) | table_to_rankings(run)
-    judged = table_to_relevance(qrels)
-    documents = None
-    if corpus is not None:
-        ids = {p for ranking in rankings.values() for p in ranking.passage_ids}
-        ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
-        documents = (services.corpus or Corpus(corpus)).documents(ids)
-    table = score_rankings(metrics.metrics, judged, rankings, query_ids, documents=documents)
+def _score_rankings(metrics: MetricSet, services: Services, **tables: Table) -> Result:
+    table = ranking_scores(metrics.metrics, services, **tables)
     return Result(table, columns(table)["status"].count("unscored"))
 
 

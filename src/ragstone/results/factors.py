@@ -66,6 +66,7 @@ def _factors(system: SystemEntry, entry: Mapping[str, Any]) -> Iterator[tuple[st
         for key, value in _parameters(spec, made).items():
             if not (named and key in PROMPT_PARAMETERS):
                 yield f"{part}.{key}", value
+    yield "datastore", str(entry.get("datastore") or NONE)
     yield "release", declared_release(entry) or NONE
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 BATCH: Final = 1024
 """Pairs scored at once: their texts and tokens fit into the processor's cache."""
+NO_RELEVANT: Final = "the qrels contain no relevant passage for this query"
 Kind = TypeVar("Kind", RankingMetric, AnswerMetric)
 
 
@@ -42,6 +43,7 @@ def score_rankings(
     *,
     subtopics: Subtopics | None = None,
     documents: Mapping[str, str] | None = None,
+    no_relevant: str = NO_RELEVANT,
 ) -> Table:
     """Return the scores of rankings against relevance judgements, one row per query and metric.
 
@@ -52,6 +54,7 @@ def score_rankings(
         query_ids: the queries to score, in this order; by default all queries of the qrels.
         subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
         documents: passage id -> document id, for metrics of the level `document`.
+        no_relevant: the reason why no metric applies to a query without relevant passages.
 
     A query without relevant passages, or without one of the grade that the metric asks for, is
     "not_applicable".
@@ -74,7 +77,7 @@ def score_rankings(
             if cells[i][1] == "scored":
                 cells[i] = (None, "failed", "the query is not in the run")
         for i in bare:
-            cells[i] = _blank("the qrels contain no relevant passage for this query")
+            cells[i] = _blank(no_relevant)
         found.append(cells)
     return _table(chosen_ids, chosen, found)
 

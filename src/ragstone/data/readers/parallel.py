@@ -212,8 +212,13 @@ def _source(sets: Mapping[str, Dataset]) -> DataSource:
         values = {getattr(one.source, name) for one in sets.values()}
         return str(values.pop()) if len(values) == 1 else ""
 
-    facts = ("address", "revision", "licence", "citation")
-    return DataSource(digests=dict(_digests(sets)), **{name: same(name) for name in facts})
+    return DataSource(
+        address=same("address"),
+        revision=same("revision"),
+        licence=same("licence"),
+        citation=same("citation"),
+        digests=dict(_digests(sets)),
+    )
 
 
 def _digests(sets: Mapping[str, Dataset]) -> Iterator[tuple[str, str]]:
