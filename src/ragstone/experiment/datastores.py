@@ -17,16 +17,14 @@ from ragstone.core.schemas import (
     COLLECTIONS,
     QRELS,
     TRANSLATIONS,
-    labels_from_json,
     table_to_relevance,
     to_table,
 )
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.corpus import JOIN
-from ragstone.data.readers.parallel import parallel_ids
+from ragstone.data.readers.parallel import parallel_ids, passage_languages, query_languages
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.text.language_names import LANGUAGE, stated_language
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -67,12 +65,12 @@ def with_collections(dataset: Dataset, systems: Iterable[SystemSpec]) -> Dataset
     if name is None or dataset.corpus.collections:
         return dataset
     found: dict[str, list[int]] = {}
-    for place, text in enumerate(dataset.corpus.table.column("labels").to_pylist()):
-        found.setdefault(stated_language(labels_from_json(text)), []).append(place)
+    for place, language in enumerate(passage_languages(dataset.corpus)):
+        found.setdefault(language, []).append(place)
     if "" in found or not found:
         ids = [repr(dataset.corpus.passage_ids[place]) for place in found.get("", ())]
         problem = (
-            f"{len(ids):,} passages of {dataset.name!r} have no label {LANGUAGE!r}: {listed(ids)}"
+            f"{len(ids):,} passages of {dataset.name!r} have no label 'language': {listed(ids)}"
             if ids
             else f"the data set {dataset.name!r} has no passages"
         )
@@ -204,7 +202,7 @@ class _Resolver:
         """Return query id -> its own collection, which may have no passages; "" without one."""
         if self.dataset.collections:
             return {q.query_id: self.dataset.collections[q.query_id] for q in self.searched.queries}
-        return {q.query_id: stated_language(q.labels) for q in self.searched.queries}
+        return query_languages(self.searched)
 
     @cached_property
     def _collection(self) -> dict[str, str]:
