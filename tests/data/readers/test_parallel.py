@@ -129,10 +129,10 @@ def test_the_queries_tell_the_translations_if_articles_have_another_order(
     assert same["Der Rhein"] is None
 
 
-def test_other_sizes_and_a_set_that_is_no_translation_are_told(
+def test_other_sizes_and_a_set_without_translations_are_told(
     sets: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Other sizes and a set that is no translation are told."""
+    """Other sizes, and a set without translations, are told."""
     sets["Japanese"] = squad(tmp_path / "ja.json", ("湖", [("琵琶湖", ["a"])]))
 
     with caplog.at_level(logging.WARNING):
