@@ -287,3 +287,28 @@ def test_a_label_that_means_something_else_is_an_error(folder: Path) -> None:
 
     with pytest.raises(DatasetError, match="the label 'collection' has the value 'other'"):
         with_collection_labels(other)
+
+
+def _languages(folder: Path, **corpora: str) -> Dataset:
+    """Return queries in Japanese and Finnish with the passages of some languages."""
+    rows = [{"_id": c, "text": f"{c}?", "language": c} for c in ("ja", "fi")]
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for code, text in corpora.items():
+        row = {"_id": f"{code}/1", "text": text}
+        (folder / f"{code}.jsonl").write_text(json.dumps(row))
+    files = {code: str(folder / f"{code}.jsonl") for code in corpora}
+    path = str(folder / "queries.jsonl")
+    return load_dataset({"path": path, "corpus": files, "collections": {"by": "language"}})
+
+
+@pytest.mark.parametrize("corpora", [{"ja": "a", "en": "b"}, {"en": "b"}])
+def test_languages_may_have_passages_or_queries_alone(
+    tmp_path: Path, corpora: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A language without queries is a warning; one without passages is for a datastore."""
+    found = _languages(tmp_path, **corpora)
+
+    assert found.collections == {"ja": "ja", "fi": "fi"}
+    assert list(found.corpus.collections) == list(corpora)
+    assert "'en', which is a collection: its passages are not searched without" in caplog.text
+    assert describe(found).collections["en"] == CollectionSizes(0, 1)

@@ -58,6 +58,8 @@ def _completed(block: str, folder: Path) -> dict[str, Any]:
         added = {"metrics": ["Match"], "settings": ["none"]}
     data = shown.get("data")
     several = {"data": data} if isinstance(data, dict) and not ONE & data.keys() else {}
+    if isinstance(data, dict) and "sets" in data:
+        several = {"data": {**data, "sets": dict.fromkeys(data["sets"], "sample")}}
     return {**added, **shown, "data": "sample", **several, "store": str(folder / "store")}
 
 

@@ -110,6 +110,28 @@ def test_an_empty_corpus_has_no_vectors() -> None:
     assert len(_embedded(_corpus(0), Counting())) == 0
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_joined_collections_have_the_vectors_of_their_parts(
+    tmp_path: Path, *, stored: bool
+) -> None:
+    """Each part is embedded once, whatever it is joined with."""
+    passages = [Passage(f"p{n}", "x" * (n + 1)) for n in range(11)]
+    whole = Corpus.from_passages(passages)
+    corpus = Corpus(
+        whole.table,
+        Store(tmp_path) if stored else None,
+        collections={"ja": range(5), "en": range(5, 11), "de": []},
+    )
+    embedder = Counting()
+
+    every = [_rows(corpus.part(name), embedder) for name in ("ja", "en", "ja+en", "de+ja+en")]
+
+    assert np.array_equal(every[2], np.concatenate(every[:2]))
+    assert np.array_equal(every[3], every[2])
+    assert corpus.unlabelled.part("ja+en").passage_ids == [f"p{n}" for n in range(11)]
+    assert not stored or len(embedder.seen) == len(passages)
+
+
 def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
     """The bar ends at the number of passages, stored or computed."""
     counted: list[int] = []

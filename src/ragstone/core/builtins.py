@@ -22,6 +22,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "documents": "documents:DocumentsReader",
         "encyclopedia": "encyclopedia:EncyclopediaReader",
         "published": "published:PublishedReader",
+        "parallel": "parallel:ParallelReader",
     },
     "chunkers": {
         "sentences": "sentences:Sentences",

@@ -47,6 +47,8 @@ QRELS: Final = _schema("query_id passage_id relevance:int")
 CLUSTERS: Final = _schema("query_id cluster")
 COLLECTIONS: Final = _schema("query_id collection")
 LANGUAGES: Final = _schema("query_id language")
+TRANSLATIONS: Final = _schema("passage_id counts_as")
+"""Relevant passages with several translations in a datastore, which count as one."""
 NOT_APPLICABLE: Final = _schema("query_id reason")
 REPEAT: Final = _schema("repeat:int")
 """One row with the number of a repeat, from 0; the first one has no such table."""

@@ -43,6 +43,8 @@ LABEL: Final = "collection"
 _shared: ContextVar[dict[str, Corpus] | None] = ContextVar("shared_corpora", default=None)
 _UNSTATED: Final = StatedLanguages()
 _EXAMPLE: Final = "collections: {by: domain}"
+_ANY_CORPUS: Final = frozenset({LANGUAGE, LABEL})
+"""Labels whose collections need no queries, and whose queries need no collection."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,9 @@ def divided(
         places: collection -> positions of its passages; by default those with the same label.
         complete: whether a collection without queries is an error; if not, a warning names it.
 
+    Queries need not have a corpus in their own language, nor a language queries: a system may
+    choose other collections, its `datastore`.
+
     Raises:
         DatasetError: a query has no collection, or one without passages.
     """
@@ -179,10 +184,11 @@ def divided(
     unasked = [repr(name) for name in parts if name not in set(names.values())]
     if unasked:
         problem = f"no query has the {chosen.by} {listed(unasked)}, which is a collection"
-        if complete:
+        if complete and chosen.by not in _ANY_CORPUS:
             raise DatasetError(f"{problem}; remove its corpus, or correct the name")
-        _LOG.warning("%s: its passages are not searched", problem)
-    if len(parts) == 1:
+        searched = " without a datastore" if chosen.by in _ANY_CORPUS else ""
+        _LOG.warning("%s: its passages are not searched%s", problem, searched)
+    if len(parts) == 1 and set(names.values()) == parts.keys():
         return dataset
     merged = {n: p[0] if len(p) == 1 else list(chain.from_iterable(p)) for n, p in parts.items()}
     corpus = replace(dataset.corpus, collections=merged)
@@ -202,7 +208,7 @@ def _names(dataset: Dataset, chosen: ByLabel, known: Sequence[str]) -> dict[str,
         )
     found = {query_id: name for query_id, name in names.items() if name is not None}
     absent = [(query_id, name) for query_id, name in found.items() if name not in known]
-    if absent:
+    if absent and chosen.by not in _ANY_CORPUS:
         query_id, name = absent[0]
         raise DatasetError(
             f"{dataset.name}: the query {query_id!r} is of the collection {name!r}, which has no "

@@ -6,17 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arro3.core import Array, ChunkedArray, DataType, Table
 
 from ragstone.core.fingerprint import digest_table, fingerprint
-from ragstone.core.schemas import CORPUS, WITHHELD, labels_from_json, passages_to_table
+from ragstone.core.schemas import CORPUS, WITHHELD, joined, labels_from_json, passages_to_table
 from ragstone.text.language_names import LANGUAGE, one_language, stated_language
 from ragstone.types import Passage, brief
 
 if TYPE_CHECKING:
     from ragstone.core.store import Store
+
+JOIN: Final = "+"
+"""Mark between the names of collections that are searched together."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Corpus:
     """The corpus with labels, if this one is without them."""
     collections: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """Collection -> positions of its passages; empty if all queries search all passages."""
+    parts: tuple[Corpus, ...] = field(default=(), compare=False, repr=False)
+    """The collections that this corpus joins, in order, so that their vectors are reused."""
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage]) -> Corpus:
@@ -113,9 +118,16 @@ class Corpus:
         return list(self.table.column("passage_id").to_pylist())
 
     def part(self, collection: str) -> Corpus:
-        """Return the passages of one collection, which have an index of their own."""
+        """Return the passages of one collection, which have an index of their own.
+
+        `ja+en` are those of two collections, one after the other.
+        """
         if self.whole is not None:
             return self.whole.part(collection).unlabelled
+        if collection not in self._parts:
+            parts = tuple(self._parts[name] for name in collection.split(JOIN))
+            table = joined((part.table for part in parts), CORPUS)
+            self._parts[collection] = Corpus(table, self.store, parts=parts)
         return self._parts[collection]
 
     @cached_property
@@ -133,7 +145,8 @@ class Corpus:
         if self.whole is not None:
             return self
         table = self.table.select(CORPUS.names[:-1])
-        return Corpus(table, self.store, whole=self, collections=self.collections)
+        parts = tuple(part.unlabelled for part in self.parts)
+        return Corpus(table, self.store, whole=self, collections=self.collections, parts=parts)
 
     @cached_property
     def digest(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragstone.core.schemas import LANGUAGES, to_table
@@ -31,13 +32,14 @@ def data_facts(
     dataset: Dataset, shared: SharedInputs, member: Member, languages: LanguageFacts
 ) -> DataFacts:
     """Return the facts in the record of an experiment."""
+    corpus = dataset.corpus if shared.collections else replace(dataset.corpus, collections={})
     return DataFacts(
         name=dataset.name,
         passages=len(dataset.corpus),
         queries=len(dataset.queries),
         ranked=shared.ranked.table.num_rows,
         answered=shared.answered.table.num_rows,
-        corpus_digest=dataset.corpus.digest,
+        corpus_digest=corpus.digest,
         left_out=dict(shared.left_out),
         listed=shared.listed,
         factors={**published_factors(dataset.source), **member.factors},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ragstone.core.schemas import CLUSTERS, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.parallel import PARALLEL
 from ragstone.types import Query
 
 
@@ -19,15 +20,16 @@ def clusters_table(dataset: Dataset) -> StoredTable:
 
 
 def cluster_of(dataset: Dataset, query: Query) -> str:
-    """Return the conversation of a query, else the document of its best passage, else itself."""
+    """Return the conversation of a query, else the document of its best passage, else itself.
+
+    Without a document, the translations of a query are one cluster.
+    """
     if "conversation" in query.labels:
         return f"conversation {query.labels['conversation']}"
     grades = dataset.qrels.get(query.query_id, {})
     best = max(grades, key=lambda passage_id: grades[passage_id], default="")
     document = dataset.corpus[best].document_id if best in dataset.corpus else ""
-    if "parallel" in query.labels:
-        # Translations depend on each other: their ids differ by the code of the language alone.
-        document = document.removeprefix(f"{query.labels.get('language')}/")
     if document:
         return f"document {document}"
-    return f"query {query.labels.get('parallel', query.query_id)}"
+    shared = query.labels.get(PARALLEL)
+    return f"query {query.query_id}" if shared is None else f"translations of {shared}"

@@ -111,6 +111,8 @@ class Sample(BaseModel):
     limit: int | None = Field(default=None, ge=1)
     """Answer a random sample of n queries, the same for every system; by default all."""
     seed: int = 0
+    per: str | None = None
+    """The label whose values are drawn, each with all its queries: `parallel`."""
     queries: str | None = None
     """A file with a query id per line, such as the test part of a training; by default all."""
     where: dict[str, Any] = Field(default_factory=dict)
@@ -127,6 +129,8 @@ class SystemSpec(BaseModel):
     name: str | None = None
     query_former: Part = "as-given"
     retriever: Part | None = None
+    datastore: str | None = None
+    """The collections that the retriever searches: `en`, `user`, `user+en`, `all`."""
     reranker: Part | None = None
     processor: Part | None = None
     generator: Part | None = None

@@ -34,6 +34,7 @@ from ragstone.experiment.checks import (
     check_written_depth,
 )
 from ragstone.experiment.config import ExperimentFile
+from ragstone.experiment.datastores import datastores_of, with_collections
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.listed_queries import wanted_queries
 from ragstone.experiment.maker import Maker
@@ -48,11 +49,7 @@ from ragstone.experiment.rule_checks import check_analysis, check_rules
 from ragstone.experiment.running import Run, run_together
 from ragstone.experiment.schedule import needed
 from ragstone.experiment.secret_queries import secret_counts
-from ragstone.experiment.shared_queries import (
-    collection_table,
-    own_queries,
-    select_queries,
-)
+from ragstone.experiment.shared_queries import collection_table, drawn, own_queries, select_queries
 from ragstone.experiment.steps import Step
 from ragstone.experiment.system import SharedInputs, StepList, System
 from ragstone.protocols import Services
@@ -92,6 +89,7 @@ class Experiment:
         """The whole data set; arrays derived from it go into the experiment's store."""
         with parses_kept_in(self.store):
             loaded = load_dataset(self.file.data, folder=self.folder)
+        loaded = with_collections(loaded, self.file.systems)
         corpus = loaded.corpus.kept_in(self.store)
         return dataclasses.replace(loaded, corpus=corpus, name=self.member.data or loaded.name)
 
@@ -179,21 +177,22 @@ class Experiment:
         """The tables and components that all systems share."""
         dataset, listed = wanted_queries(self.dataset, self.file.sample, self._beside)
         selected = select_queries(dataset, self.settings)
-        answered = selected.dataset
-        if self.file.sample.limit is not None:
-            answered = answered.sample(self.file.sample.limit, self.file.sample.seed)
+        answered = drawn(selected.dataset, self.file.sample)
         if self.batch is not None:
             ids = columns(answered.query_table)["query_id"]
             answered = answered.select([i for i, q in enumerate(ids) if q in self.batch])
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
-        corpus = dataset.corpus
+        corpus, searched = dataset.corpus, ranked[self.file.sample.retrieval]
         return SharedInputs(
             passages=StoredTable(corpus.content_digest, memory=corpus.unlabelled.table),
             labelled=StoredTable(corpus.digest, memory=corpus.table),
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=StoredTable.in_memory(answered.query_table),
-            ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
+            ranked=StoredTable.in_memory(searched.query_table),
             collections=collection_table(dataset),
+            datastores=datastores_of(
+                self.dataset, searched, self.file.systems, with_noise=self.noise is not None
+            ),
             noise=self.noise,
             judges=self.judges,
             left_out=selected.left_out,

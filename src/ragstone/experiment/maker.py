@@ -68,7 +68,7 @@ class Maker:
             # A component that is made again finds its files where it found them first.
             with beside(self.folder):
                 made["generator"] = _declared(name, made.get("generator"), declared)
-        return System(name=name, **made)
+        return System(name=name, datastore=entry.datastore or "", **made)
 
 
 def hiding_nuggets(judge: Any, secret: Mapping[str, Any] | None, folder: Path) -> Any:

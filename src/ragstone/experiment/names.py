@@ -40,7 +40,8 @@ def default_name(entry: Mapping[str, Any], names: Names | None = None) -> str:
     names = names or Names([entry])
     steps = (step for step in PARTS if entry.get(step) is not None)
     shown = [names.part(step, entry[step]) for step in steps if entry[step] != _UNNAMED]
-    return " + ".join(shown)
+    datastore = f" [{entry['datastore']}]" if entry.get("datastore") else ""
+    return " + ".join(shown) + datastore
 
 
 def name_systems(groups: Iterable[tuple[Sequence[str], list[dict[str, Any]]]]) -> None:

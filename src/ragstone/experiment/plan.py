@@ -22,7 +22,7 @@ from ragstone.data.languages import LanguageFacts
 from ragstone.errors import ModelFileError, RagstoneError
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.repeat_spec import of_repeat
-from ragstone.experiment.searches import services_of
+from ragstone.experiment.searches import parts_of, services_of
 from ragstone.experiment.steps import Step, compute, input_records, known_inputs
 from ragstone.results.secret import SecretCounts
 from ragstone.results.wording import TITLES, left_out_text, not_applicable_text, shorten
@@ -179,7 +179,7 @@ class Planner:
         """Return the size of the indexes that retrievers will add to the store."""
         indexes: dict[tuple[str | None, str], int] = {}
         for one in to_do:
-            for name in self._collections(one):
+            for name in parts_of(self.services, self._collections(one)):
                 # A model that is not there yet is reported by the run.
                 with contextlib.suppress(ModelFileError):
                     found = one.component.index_bytes(services_of(self.services, name))

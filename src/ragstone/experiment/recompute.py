@@ -99,7 +99,10 @@ class Recomputation:
         for found in record.rankings:
             # Rankings that a system reported are those of the answered queries.
             queries = record.tables.ranked if found.searches else record.tables.answered
-            inputs = {"queries": queries, "run": found.run, "qrels": record.tables.qrels}
+            judged = {"qrels": found.qrels or record.tables.qrels}
+            if found.translations:
+                judged["translations"] = found.translations
+            inputs = {"queries": queries, "run": found.run, **judged}
             tables[found.scores], _ = self._scored("score-ranking", ranking, inputs, services)
         for trial, one in ((found, one) for found in record.trials for one in found.every):
             inputs = {

@@ -15,12 +15,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import (
+    NOT_APPLICABLE,
+    TEXTS,
+    table_to_rankings,
+    to_table,
+)
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.asked_data import asked_languages, data_facts, language_table
 from ragstone.experiment.clusters import clusters_table
+from ragstone.experiment.datastores import with_near
 from ragstone.experiment.independence import independence
 from ragstone.experiment.passage_languages import passage_languages_table
 from ragstone.experiment.steps import Step
@@ -127,7 +133,7 @@ class Recorder:
         if (len(rankings), len(trials)) != known:
             self._record = replace(
                 self._record,
-                rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
+                rankings=tuple(self._ranking_entry(ranking, done) for ranking in rankings),
                 trials=tuple(self._trial_entry(trial, done) for trial in trials),
                 steps=_step_entries(done),
             )
@@ -227,6 +233,16 @@ class Recorder:
         yield from self._steps.rankings
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
+    def _ranking_entry(
+        self, ranking: RankingSteps, done: Mapping[Step, StoredTable]
+    ) -> RankingEntry:
+        searches = "" if ranking.searches is None else done[ranking.searches].name
+        run, scores = done[ranking.run].name, done[ranking.scores].name
+        own = self._steps.shared.datastore(ranking.system)
+        kept = {} if own.translations is None else own.judgements
+        near = {name: self._keep(name, table) for name, table in kept.items()}
+        return RankingEntry(ranking.system.name, run, scores, searches, **near)
+
     def _trial_entry(self, trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
         own = self._steps.shared.own_of(trial.setting.setting, trial.system.name)
         return TrialEntry(
@@ -255,7 +271,8 @@ class Recorder:
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
-        qrels, corpus = self._dataset.qrels, self._dataset.corpus
+        corpus = self._dataset.corpus
+        qrels = with_near(self._dataset.qrels, self._steps.shared.datastores.values())
         shown = {p: None for q in self._asked for p, grade in qrels.get(q, {}).items() if grade > 0}
         for runs in self._runs(done):
             for query_id in self._asked:
@@ -345,12 +362,6 @@ def _has_rows(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> bool:
 
 def _ended(trial: Trial, done: Mapping[Step, StoredTable]) -> bool:
     return all(step in done for step in trial.last_steps)
-
-
-def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> RankingEntry:
-    searches = "" if ranking.searches is None else done[ranking.searches].name
-    run, scores = done[ranking.run].name, done[ranking.scores].name
-    return RankingEntry(ranking.system.name, run, scores, searches)
 
 
 def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.component import Component, Outcome
+from ragstone.data.corpus import JOIN
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ def services_of(services: Services, collection: str | None) -> Services:
     if collection is None:
         return services
     return services.of_step(services.qrels, services.corpus.part(collection))
+
+
+def parts_of(services: Services, collections: Iterable[str | None]) -> list[str | None]:
+    """Return the collections that these ones join, each once: they have the vectors of the join."""
+    known = services.corpus.collections
+    parts = ([c] if c is None or c in known else c.split(JOIN) for c in collections)
+    return list(dict.fromkeys(part for group in parts for part in group))
 
 
 def by_collection(

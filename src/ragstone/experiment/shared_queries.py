@@ -7,6 +7,7 @@ settings that need one.
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,18 +98,41 @@ def collection_table(dataset: Dataset) -> StoredTable | None:
     return StoredTable.in_memory(to_table(COLLECTIONS, columns)) if named else None
 
 
+def drawn(dataset: Dataset, sample: Sample) -> Dataset:
+    """Return the data set with a random sample of its queries, or of the values of a label.
+
+    With `per`, a value keeps all its queries, and a query without the label is one value.
+    """
+    if sample.limit is None or sample.per is None:
+        return dataset if sample.limit is None else dataset.sample(sample.limit, sample.seed)
+    _check_label(dataset, sample.per, "sample.per")
+    groups: dict[tuple[bool, object], list[int]] = {}
+    for place, query in enumerate(dataset.queries):
+        value = query.labels.get(sample.per)
+        key = (True, query.query_id) if value is None else (False, value)
+        groups.setdefault(key, []).append(place)
+    if sample.limit >= len(groups):
+        return dataset
+    chosen = random.Random(sample.seed).sample(list(groups.values()), sample.limit)  # noqa: S311
+    return dataset.select(sorted(place for places in chosen for place in places))
+
+
+def _check_label(dataset: Dataset, label: str, key: str) -> None:
+    known = {label for query in dataset.queries for label in query.labels}
+    if label not in known:
+        raise ConfigError(
+            f"{key}: no query has the label {label!r}{did_you_mean(label, known)}",
+            key=key,
+            value=label,
+        )
+
+
 def matching(dataset: Dataset, sample: Sample) -> Dataset:
     """Return the data set with the queries that have the labels of `sample.where`."""
     if not sample.where:
         return dataset
-    known = {label for query in dataset.queries for label in query.labels}
     for label in sample.where:
-        if label not in known:
-            raise ConfigError(
-                f"sample.where: no query has the label {label!r}{did_you_mean(label, known)}",
-                key="sample.where",
-                value=label,
-            )
+        _check_label(dataset, label, "sample.where")
     kept = [
         position for position, query in enumerate(dataset.queries) if query.has_labels(sample.where)
     ]

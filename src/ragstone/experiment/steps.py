@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.judges.scoring import judge_predictions
-from ragstone.components.metrics.same_language import languages_of
-from ragstone.components.metrics.score import figures_beside, score_rankings
+from ragstone.components.metrics.score import figures_beside
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
@@ -44,6 +43,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ComponentError
 from ragstone.experiment.answer_scores import answer_scores
 from ragstone.experiment.metric_set import MetricSet
+from ragstone.experiment.ranking_scores import ranking_scores
 from ragstone.experiment.repeat_spec import of_repeat
 from ragstone.experiment.reported import (
     ReportedContexts,
@@ -279,28 +279,8 @@ def _judge(
     return judge_predictions(judge, services, queries, contexts, predictions)
 
 
-def _score_rankings(
-    metrics: MetricSet,
-    services: Services,
-    *,
-    queries: Table,
-    run: Table,
-    qrels: Table,
-    corpus: Table | None = None,
-) -> Result:
-    query_ids = columns(queries)["query_id"]
-    # A table has no row of an empty ranking; a search that finds nothing did not fail.
-    rankings = dict.fromkeys(query_ids, Ranking()) | table_to_rankings(run)
-    judged = table_to_relevance(qrels)
-    known: dict[str, Any] = {}
-    if corpus is not None:
-        held = services.corpus or Corpus(corpus)
-        ids = {p for ranking in rankings.values() for p in ranking.passage_ids}
-        if metrics.reads_languages:
-            known["languages"] = languages_of(table_to_queries(queries), held, rankings)
-        ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
-        known["documents"] = held.documents(ids)
-    table = score_rankings(metrics.metrics, judged, rankings, query_ids, **known)
+def _score_rankings(metrics: MetricSet, services: Services, **tables: Table) -> Result:
+    table = ranking_scores(metrics, services, **tables)
     return Result(table, columns(table)["status"].count("unscored"))
 
 

@@ -12,6 +12,7 @@ from ragstone.components.context_settings.system import OwnContext
 from ragstone.core.component import DATA
 from ragstone.core.schemas import REPEAT, to_table
 from ragstone.core.stored_table import StoredTable
+from ragstone.experiment.datastores import Datastore
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.repeat_spec import ONCE, RepeatCounts, repeat_number, samples
 from ragstone.experiment.reported import (
@@ -47,6 +48,8 @@ class System:
     processor: Processor | None = None
     generator: Generator | None = None
     repeats: RepeatCounts = ONCE
+    datastore: str = ""
+    """The collections that the retriever searches; "" for the query's own, or all passages."""
 
     __repr__ = one_line
 
@@ -93,6 +96,8 @@ class SharedInputs:
     """The queries that retrievers are measured on: the same ones, or all of the data set."""
     collections: StoredTable | None = None
     """The collection of each query; None if all queries search all passages."""
+    datastores: Mapping[str, Datastore] = field(default_factory=dict)
+    """The collections and judgements of each datastore of a system."""
     noise: System | None = None
     """The system whose best irrelevant passages are the noise of `gold+noise`."""
     judges: tuple[Judge, ...] = ()
@@ -113,6 +118,10 @@ class SharedInputs:
     def own_of(self, setting: str, system: str = "") -> OwnQueries | None:
         """Return the queries of a setting, or of one system under it; None for all answered."""
         return self.parts.get((setting, system)) or self.own.get(setting)
+
+    def datastore(self, system: System) -> Datastore:
+        """Return what a system searches, and its judgements."""
+        return self.datastores.get(system.datastore) or Datastore(self.collections, self.qrels)
 
     def asked(self, setting: str, system: str = "") -> StoredTable:
         """Return the queries that are answered under a setting, by one system if it has a part."""
@@ -321,8 +330,8 @@ class StepList:
             runs: dict[str, Any] = {f"run_{place}": run for place, run in enumerate(parts)}
             return self._step("fuse", retriever, system, searches=searches, **runs)
         inputs: dict[str, Any] = {"searches": searches, "corpus": self.shared.passages}
-        if self.shared.collections is not None:
-            inputs["collections"] = self.shared.collections
+        if (collections := self.shared.datastore(system).collections) is not None:
+            inputs["collections"] = collections
         return self._step("retrieve", retriever, system, **inputs)
 
     def _build(self, system: System, setting: ContextSetting, run: Step | None) -> Step:
@@ -339,13 +348,16 @@ class StepList:
         return self._step("context", setting, system, **inputs)
 
     def _score_ranking(self, system: System, run: Step, queries: StoredTable) -> Step:
-        inputs: dict[str, Any] = {"queries": queries, "run": run, "qrels": self.shared.qrels}
+        inputs: dict[str, Any] = {"queries": queries, "run": run}
+        inputs |= self.shared.datastore(system).judgements
         return self._step("score-ranking", self.ranking_metrics, system, **inputs)
 
     def _step(
         self, name: str, component: Any, system: System, **inputs: Step | StoredTable
     ) -> Step:
-        data = {"corpus": self.shared.passages, "qrels": self.shared.qrels}
+        # The settings of contexts keep the judgements of the data set.
+        near = self.shared.datastore(system).qrels if name == "retrieve" else self.shared.qrels
+        data = {"corpus": self.shared.passages, "qrels": near}
         inputs |= {role: data[role] for role in sorted(DATA & component.uses)}
         self._fit(inputs, component.fields_read)
         # Components of one class with equal fields share their steps.

@@ -110,6 +110,7 @@ class _Check:
         self.causes = Causes(self.passport)
         record = self.results.record
         shared = [record.tables.answered, record.tables.ranked, record.tables.qrels]
+        shared += [f for one in record.rankings for f in (one.qrels, one.translations) if f]
         folders = shared + [found.run for found in record.rankings]
         for trial in record.trials:
             every = [folder for one in trial.every for folder in (one.contexts, one.predictions)]

@@ -21,7 +21,7 @@ from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, r
 from ragstone.indexes.vector_files import ShardWriter, VectorFolder, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -45,7 +45,8 @@ def embed_corpus(
 ) -> Vectors:
     """Return the vectors of all passages.
 
-    With a store, the vectors are mapped files. Each shard is stored under the embedder's key, the
+    The vectors of joined collections are those of their parts, which are computed once. With a
+    store, the vectors are mapped files. Each shard is stored under the embedder's key, the
     precision and its own texts. A run after a kill, or after passages were added at the end,
     computes only the shards that are new. The embedder's notes about the passages are stored too
     and added again by each run.
@@ -56,6 +57,9 @@ def embed_corpus(
         StoreError: a file cannot be written.
     """
     corpus = services.corpus
+    if corpus.parts:
+        every = [services.of_step(services.qrels, part) for part in corpus.parts]
+        return _together([embed_corpus(embedder, one, precision) for one in every])
     store = corpus.store
     if store is None:
         return _in_memory(embedder, services, precision)
@@ -67,6 +71,13 @@ def embed_corpus(
     for what, count in notes.items():
         add_note(what, count)
     return vectors
+
+
+def _together(parts: Sequence[Vectors]) -> Vectors:
+    """Return the vectors of the parts of a corpus, one part after the other."""
+    arrays = [array for part in parts for array in part.parts]
+    longest_of_all = max(part.longest for part in parts)
+    return Vectors(arrays, max(part.dimension for part in parts), longest_of_all)
 
 
 def missing_bytes(corpus: Corpus, embedder: Embedder, precision: Precision) -> dict[str, int]:

@@ -84,8 +84,10 @@ def sparse_index(embedder: Embedder, services: Services) -> Postings:
         f"a sparse index of {len(corpus):,} passages",
     )
     with progress("Weighing words", len(corpus)) as bar:
-        starts = range(0, len(corpus), SHARD)
-        vectors = _joined([_shard(embedder, services, start, bar) for start in starts])
+        # The shards of joined collections are those of their parts, which are computed once.
+        every = [services.of_step(services.qrels, part) for part in corpus.parts] or [services]
+        starts = ((one, start) for one in every for start in range(0, len(one.corpus), SHARD))
+        vectors = _joined([_shard(embedder, one, start, bar) for one, start in starts])
     size = int(vectors.words.max(initial=-1)) + 1
     return Postings.of_rows(vectors.starts, vectors.words, vectors.weights, vocabulary=size)
 

@@ -99,7 +99,7 @@ def _reply(results: StoredResults, trial: TrialResults, query: Query) -> TurnRep
     missing = Prediction(query_id, None, absent or "no prediction")
     prediction, context = trial.predictions.get(query_id, missing), trial.contexts.get(query_id)
     scores = trial.scores_of(query_id)
-    grades = results.qrels.get(query_id, {})
+    grades = results.grades(query_id)
     passages = context.passages if context else ()
     return TurnReply(
         trial.system,

@@ -20,6 +20,9 @@ from ragstone.results.wording import shorten
 
 PARTS: Final = ("query_former", "retriever", "reranker", "processor", "generator")
 """The keys of a system's components in the experiment file."""
+DATASTORE: Final = "datastore"
+SYSTEM_AXES: Final = (*PARTS, DATASTORE)
+"""The factors that make up a system, apart from its prompt and release."""
 PROMPT: Final = "prompt"
 PROMPT_PARAMETERS: Final = (PROMPT, "system", "user", "closed_book_system", "closed_book_user")
 """Parameters of a generator that are its prompt."""
@@ -66,6 +69,7 @@ def _factors(system: SystemEntry, entry: Mapping[str, Any]) -> Iterator[tuple[st
         for key, value in _parameters(spec, made).items():
             if not (named and key in PROMPT_PARAMETERS):
                 yield f"{part}.{key}", value
+    yield DATASTORE, str(entry.get(DATASTORE) or NONE)
     yield "release", declared_release(entry) or NONE
 
 

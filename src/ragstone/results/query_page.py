@@ -143,7 +143,7 @@ class _Shared:
 
 def _page(results: StoredResults, query: Query, shared: _Shared) -> dict[str, Any]:
     query_id = query.query_id
-    grades = results.qrels.get(query_id, {})
+    grades = results.grades(query_id)
     trials = [_trial(results, trial, query_id, shared) for trial in results.trials]
     # Contexts come first: a ranked passage of a context then has its text.
     rankings = [_ranking(run, query, shared) for run in results.rankings]

@@ -102,6 +102,26 @@ class StoredResults(StoredTables):
         return schemas.table_to_relevance(self.stored_table(self.record.tables.qrels))
 
     @cached_property
+    def _near(self) -> dict[str, dict[str, dict[str, int]]]:
+        """System -> the judgements within its datastore, if they are its own."""
+        entries = (entry for entry in self.record.rankings if entry.qrels)
+        return {e.system: schemas.table_to_relevance(self.stored_table(e.qrels)) for e in entries}
+
+    def qrels_of(self, system: str, setting: str = "") -> dict[str, dict[str, int]]:
+        """Return the judgements of a system's rankings, or of its contexts under a setting.
+
+        A setting that shows gold passages shows those of the data set.
+        """
+        return self.qrels if setting.startswith("gold") else self._near.get(system, self.qrels)
+
+    def grades(self, query_id: str) -> dict[str, int]:
+        """Return passage id -> relevance, with translations of relevant passages in datastores."""
+        found = dict(self.qrels.get(query_id, {}))
+        for judged in self._near.values():
+            found |= judged.get(query_id, {})
+        return found
+
+    @cached_property
     def notes(self) -> list[StepNote]:
         """The changes that steps made to their input, such as texts cut to a model's maximum.
 
@@ -308,7 +328,10 @@ class StoredResults(StoredTables):
                 compared = (trials["none"], trials[oracle], mixed)
                 found = adaptability(
                     *map(self.correct_answers, compared),
-                    gold_in_context={q: has_gold(c, self.qrels) for q, c in mixed.contexts.items()},
+                    gold_in_context={
+                        q: has_gold(c, self.qrels_of(system, setting))
+                        for q, c in mixed.contexts.items()
+                    },
                     clusters=self.clusters,
                     left_out=self.without_gold,
                 )

@@ -87,6 +87,10 @@ class RankingEntry:
     scores: str
     searches: str = ""
     """The search texts; empty if the system retrieves by itself."""
+    qrels: str = ""
+    """The judgements within the datastore of the system; "" for those of the data set."""
+    translations: str = ""
+    """Relevant passages that count as another one, their translation; "" without such qrels."""
 
 
 @dataclass(frozen=True)

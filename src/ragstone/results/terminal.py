@@ -311,7 +311,7 @@ def query_text(results: StoredResults, query_id: str) -> str:
         lines.append(f"Rewrite: {query.rewrite}")
     lines.append(f"Gold answers: {' | '.join(query.gold_answers) or 'none'}")
     lines += [f"{label}: {value}" for label, value in query.labels.items()]
-    grades = results.qrels.get(query_id, {})
+    grades = results.grades(query_id)
     blocks = [
         lines,
         *(_trial_lines(results, trial, query_id, grades) for trial in results.trials),

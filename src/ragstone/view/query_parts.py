@@ -69,7 +69,7 @@ def metric_rows(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def passage_rows(results: StoredResults, chain: QueryChain) -> list[dict[str, Any]]:
     """Return the passages that were shown under any setting: gold first, then by position."""
-    grades = results.qrels.get(chain.query_id, {})
+    grades = results.grades(chain.query_id)
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for trial in results.trials:
         context = trial.contexts.get(chain.query_id)
@@ -119,7 +119,7 @@ def rank_rows(results: StoredResults, chain: QueryChain) -> list[dict[str, Any]]
     """Return the first ranks of the system's ranking and all gold passages, with every step."""
     run = next((one for one in results.rankings if one.system == chain.system), None)
     ranking = run.rankings.get(chain.query_id) if run else None
-    grades = results.qrels.get(chain.query_id, {})
+    grades = results.grades(chain.query_id)
     gold = {one.passage_id: one for one in chain.gold}
     first = [(p.rank, p.passage_id, p.score) for p in ranking or ()][: limits.SHOWN_RANKS]
     below = [g for g in chain.gold if g.passage_id not in {one[1] for one in first}]

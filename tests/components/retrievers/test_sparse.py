@@ -95,6 +95,26 @@ def test_encoded_passages_are_kept(
     assert len(first) == 4
 
 
+def test_joined_collections_are_not_encoded_again(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two collections together have the vectors of each, and the ids of both."""
+    collections = {"en": range(3), "de": range(3, 4)}
+    kept = replace(corpus, store=Store(tmp_path), collections=collections)
+    for name in collections:
+        sparse_index(Splade(), Services(corpus=kept.part(name)))
+    whole = find(corpus, "Paris", top_k=4)
+    embed = Splade.embed
+
+    def only_queries(self: Splade, texts: Sequence[str], role: Role, services: Services) -> Any:
+        assert role == "query"
+        return embed(self, texts, role, services)
+
+    monkeypatch.setattr(Splade, "embed", only_queries)
+
+    assert find(kept.part("en+de"), "Paris", top_k=4) == whole
+
+
 @pytest.mark.parametrize("text", ["", "  ", "\u0f40\u0f41", "the of and", "gold " * 2000])
 def test_strange_queries_are_never_lost(corpus: Corpus, text: str) -> None:
     """Empty, very long and unknown texts have a ranking, which may be empty."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 BATCH: Final = 1024
 """Pairs scored at once: their texts and tokens fit into the processor's cache."""
+NO_RELEVANT: Final = "the qrels contain no relevant passage for this query"
 Kind = TypeVar("Kind", RankingMetric, AnswerMetric)
 
 
@@ -43,6 +44,7 @@ def score_rankings(
     subtopics: Subtopics | None = None,
     documents: Mapping[str, str] | None = None,
     languages: Languages | None = None,
+    no_relevant: str = NO_RELEVANT,
 ) -> Table:
     """Return the scores of rankings against relevance judgements, one row per query and metric.
 
@@ -54,6 +56,7 @@ def score_rankings(
         subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
         documents: passage id -> document id, for metrics of the level `document`.
         languages: the languages of queries and passages, for same-language.
+        no_relevant: the reason why no metric applies to a query without relevant passages.
 
     A query without relevant passages, or without one of the grade that the metric asks for, is
     "not_applicable".
@@ -78,7 +81,7 @@ def score_rankings(
             if cells[i][1] == "scored":
                 cells[i] = (None, "failed", "the query is not in the run")
         for i in bare:
-            cells[i] = _blank("the qrels contain no relevant passage for this query")
+            cells[i] = _blank(no_relevant)
         found.append(cells)
     return _table(chosen_ids, chosen, found)
 

@@ -16,7 +16,7 @@ from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError
 from ragstone.results.board.label_mix import LabelMix
 from ragstone.results.board.measures import COUNTS, SHARE, Measured
-from ragstone.results.factors import NONE, PARTS
+from ragstone.results.factors import NONE, SYSTEM_AXES
 from ragstone.results.joined import JoinedResults, differing
 from ragstone.statistics.breakdown import UNLABELLED
 from ragstone.statistics.metric_correlations import correlations
@@ -208,7 +208,7 @@ def merged(cells: Sequence[BoardCell], axes: Axes) -> list[BoardCell]:
     are then the same measurements are one, in which the parts in which they differ are not named.
     """
     for name, own in (("row", axes.rows), ("column", axes.columns)):
-        parts = {place for place, axis in enumerate(own) if axis.partition(".")[0] in PARTS}
+        parts = {place for place, axis in enumerate(own) if axis.partition(".")[0] in SYSTEM_AXES}
         if "setting" in own and parts:
             cells = _merged(cells, name, parts)
     return list(cells)
@@ -326,7 +326,7 @@ def _refuse_mixture(row: Key, column: Key, axes: Axes, parts: Sequence[CellPart]
 def _refuse_mixed_systems(row: Key, column: Key, axes: Axes, parts: Sequence[CellPart]) -> None:
     """Refuse a mean over data sets of different systems, releases or settings."""
     differ = _told(differing([part.measured.row for part in parts]), axes)
-    own = {"system", "release", "setting", "prompt", *PARTS}
+    own = {"system", "release", "setting", "prompt", *SYSTEM_AXES}
     mixed = {name: values for name, values in differ.items() if name in own}
     if mixed:
         more = " They are of several data sets."
@@ -336,7 +336,7 @@ def _refuse_mixed_systems(row: Key, column: Key, axes: Axes, parts: Sequence[Cel
 def _told(differ: Mapping[str, list[str]], axes: Axes) -> dict[str, list[str]]:
     """Return the factors to name: parts rather than systems and parameters, without axes."""
     found = {name: v for name, v in differ.items() if name not in (*axes.every, "measure", "k")}
-    parts = [name for name in found if name in (*PARTS, "prompt", "release", "setting")]
+    parts = [name for name in found if name in (*SYSTEM_AXES, "prompt", "release", "setting")]
     dropped = {"system"} if parts else set[str]()
     dropped |= {name for name in found if name.partition(".")[0] in parts and "." in name}
     dropped |= {"campaign"} | ({"experiment"} if len(found) > 2 or parts else set())  # noqa: PLR2004

@@ -26,7 +26,7 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.spec import split_specs
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.adaptability import MIXED, without_gold
-from ragstone.results.factors import NONE, PARTS
+from ragstone.results.factors import NONE, SYSTEM_AXES
 from ragstone.results.joined import JoinedResults, JoinedRow, metric_factors
 from ragstone.statistics.adaptability import Outcome, adaptability
 from ragstone.statistics.failures import Scale
@@ -285,7 +285,7 @@ def _position(row: JoinedRow, axis: str) -> tuple[object, ...]:
     """Return the shared key of a row and its baseline: data, metric and the other parts."""
     part = axis.partition(".")[0]
     part = "generator" if part == "prompt" else part
-    held = [name for name in (*PARTS, "prompt", "release", "setting") if name != axis]
+    held = [name for name in (*SYSTEM_AXES, "prompt", "release", "setting") if name != axis]
     held = [name for name in held if name != part]
     held += [n for n in row.factors if n.startswith(f"{part}.") and n != axis and "." in axis]
     own = (row.factors["data"], row.metric, row.experiment.record.tables.answered)

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from ragstone.core import limits
 from ragstone.results.board.cells import ALL, Axes, BoardCell, Key
 from ragstone.results.board.label_mix import LabelMix
-from ragstone.results.factors import PARTS
+from ragstone.results.factors import SYSTEM_AXES
 from ragstone.statistics.failures import difference_between
 from ragstone.statistics.mean_ranks import MeanRanks, mean_ranks
 from ragstone.statistics.paired import Difference, adjust
@@ -25,13 +25,13 @@ from ragstone.statistics.stratified import Stratum, stratified_difference
 
 Direction: TypeAlias = Literal["column", "row"]
 CONFIDENCE: Final = 0.95
-_SYSTEM: Final = frozenset({"system", "prompt", "release", "experiment", "campaign", *PARTS})
+_SYSTEM: Final = frozenset({"system", "prompt", "release", "experiment", "campaign", *SYSTEM_AXES})
 _LEAST: Final = 2
 
 
 def is_of_system(axis: str) -> bool:
     """Return whether an axis distinguishes systems: a part of them, a parameter, a release."""
-    return axis in _SYSTEM or ("." in axis and axis.partition(".")[0] in PARTS)
+    return axis in _SYSTEM or ("." in axis and axis.partition(".")[0] in SYSTEM_AXES)
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def _marks(evidence: TrialEvidence) -> Iterator[Mark]:
 
 def _cites_other(evidence: TrialEvidence, query_id: str) -> str:
     """Return that an answer cites only passages that are not gold, although gold was shown."""
-    trial, grades = evidence.trial, evidence.at_hand.results.qrels.get(query_id, {})
+    trial, grades = evidence.trial, evidence.at_hand.results.grades(query_id)
     context, prediction = trial.contexts.get(query_id), trial.predictions.get(query_id)
     if context is None or prediction is None or not prediction.answer:
         return ""

@@ -59,7 +59,8 @@ class GoldPaths:
 
     def gold(self, query_id: str) -> list[str]:
         """Return the ids of the gold passages, best grade first."""
-        grades = self.at_hand.results.qrels.get(query_id, {})
+        judged = self.at_hand.results.qrels_of(self.trial.system, self.trial.setting)
+        grades = judged.get(query_id, {})
         relevant = [(grade, passage_id) for passage_id, grade in grades.items() if grade > 0]
         return [passage_id for _, passage_id in sorted(relevant, key=lambda pair: -pair[0])]
 

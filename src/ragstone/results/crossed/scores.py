@@ -23,7 +23,7 @@ from ragstone.types import Score
 
 JUDGE: Final = "judge"
 METRIC: Final = "metric"
-RANKING_FACTORS: Final = ("query_former", "retriever", "reranker")
+RANKING_FACTORS: Final = ("query_former", "retriever", "reranker", "datastore")
 ANSWER_FACTORS: Final = (
     *RANKING_FACTORS, "processor", "generator", "prompt", "setting", "release",
 )  # fmt: skip

@@ -61,8 +61,8 @@ def trial_name(trial: TrialResults) -> str:
 
 def _tasks(results: StoredResults, documents: dict[str, str]) -> Iterator[dict[str, Any]]:
     for query_id, query in results.queries.items():
-        grades = results.qrels.get(query_id, {})
-        gold = [p for p, grade in grades.items() if grade > 0 and p in documents]
+        grades, judged = results.grades(query_id), results.qrels.get(query_id, {})
+        gold = [p for p, grade in judged.items() if grade > 0 and p in documents]
         yield {
             **task_row(query),
             "contexts": [{"document_id": passage_id} for passage_id in gold],

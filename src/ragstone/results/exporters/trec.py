@@ -31,6 +31,8 @@ class Trec(Exporter):
             # In the order of the queries; a query without hits has no line.
             rankings = {q: run.rankings[q] for q in results.queries if q in run.rankings}
             files[path] = run_lines(rankings, "_".join(run.system.split()))
+            if (judged := results.qrels_of(run.system)) is not results.qrels:
+                files[path.with_suffix(".qrels.txt")] = qrel_lines(judged)
         if results.qrels:
             files[target / "qrels.txt"] = qrel_lines(results.qrels)
         return write_lines(files)
