@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from tabulate import tabulate
-
-from ragstone.core.tables import TextTable
+from ragstone.core.tables import TextTable, aligned
 from ragstone.evaluation.judge_check import JudgeCheck
 from ragstone.statistics.agreement_by_group import (
     LEAST_CLUSTERS,
@@ -33,7 +31,7 @@ def check_text(found: JudgeCheck) -> str:
     head += f", {found.not_asked} settled without a judge" if found.not_asked else ""
     head += f", {found.calls_failed} with failed calls" if found.calls_failed else ""
     head += f"\nquestion to people: {found.question}"
-    table = tabulate(_rows(found), tablefmt="plain", disable_numparse=True)
+    table = aligned(_rows(found), form="plain")
     parts = [head, table, _confusion(found.quality.confusion), groups_text(found), uses_text(found)]
     return "\n\n".join(filter(None, parts))
 
@@ -168,4 +166,4 @@ def _confusion(counts: Mapping[str, Mapping[str, int]]) -> str:
     if labels == [UNSCORED]:
         return ""
     rows = [[people, *(str(row.get(n, 0)) for n in labels)] for people, row in counts.items()]
-    return tabulate(rows, headers=["people \\ judge", *labels], disable_numparse=True)
+    return aligned(rows, ["people \\ judge", *labels])
