@@ -23,7 +23,7 @@ _CUT: Final = "..."
 
 
 def plain(text: str) -> str:
-    r"""Return a text whose control characters and direction marks are codes, except tabs and breaks.
+    r"""Return a text whose controls and direction marks are codes, except breaks and tabs.
 
     >>> plain("a\x1b[31mb")
     'a\\x1b[31mb'
