@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BLOCKS: Final = (
-    *("p", "li", "dd", "dt", "h1", "h2", "h3", "h4", "summary", "blockquote", "pre", "caption"),
-    *("figcaption", "legend", "label", "option", "textarea", "input"),
+    *("li", "dd", "dt", "blockquote", "pre", "caption", "figcaption", "legend", "label"),
+    *("option", "textarea", "input"),
 )
-"""Elements with texts of their own."""
+"""Elements of one text. Paragraphs and headings are sentences of ours, unless they have a `dir`."""
 CELLS: Final = ("td", "th")
+_SETTLED: Final = re.compile(r'\sdir=|\sclass="num')
+"""Attributes of an element with a direction, and of cells of numbers."""
 
 
 def shown_controls(page: str) -> str:
@@ -50,11 +52,11 @@ def page_environment(packages: Sequence[str], tags: Sequence[str] = BLOCKS) -> E
 def with_own_direction(source: str, tags: Sequence[str] = BLOCKS) -> str:
     """Return a template whose elements of some tags have `dir="auto"`, unless they have a `dir`.
 
-    >>> with_own_direction('<p>{{ a }}</p><p dir="ltr"><b>x</b>')
-    '<p dir="auto">{{ a }}</p><p dir="ltr"><b>x</b>'
+    >>> with_own_direction('<li>{{ a }}</li><li dir="ltr"><b>x</b>')
+    '<li dir="auto">{{ a }}</li><li dir="ltr"><b>x</b>'
     """
     inside = r"(?:\{%.*?%\}|\{\{.*?\}\}|[^>{]|\{(?![%{]))*"
     opening = re.compile(rf"<({'|'.join(tags)})(?=[\s>{{])({inside})>", re.DOTALL)
     return opening.sub(
-        lambda tag: tag[0] if " dir=" in tag[2] else f'<{tag[1]} dir="auto"{tag[2]}>', source
+        lambda tag: tag[0] if _SETTLED.search(tag[2]) else f'<{tag[1]} dir="auto"{tag[2]}>', source
     )

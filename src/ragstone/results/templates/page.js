@@ -3,8 +3,8 @@
 
 const ragstone = {};
 
-// Elements with texts of their own: each text is aligned and ordered by its own script.
-ragstone.BLOCKS = new Set("td th p li dd dt h1 h2 h3 h4 summary blockquote pre caption figcaption legend label option textarea input".split(" "));
+// Elements of one text, which is aligned and ordered by its own script. Others need a `dir`.
+ragstone.BLOCKS = new Set("td th li dd dt blockquote pre caption figcaption legend label option textarea input".split(" "));
 
 // Children that are strings become text nodes, so no text is parsed as HTML.
 ragstone.make = (tag, attributes = {}, ...children) => {
