@@ -49,13 +49,15 @@ WITHOUT_DIRECTION = """() => {
   while (walker.nextNode()) {
     const { data, parentElement } = walker.currentNode;
     if (!/[\\u0590-\\u08ff]/.test(data) || /[A-Za-z]/.test(data)) continue;
-    if (!parentElement.closest("script, style, svg, [dir], bdi")) found.push(parentElement.outerHTML);
+    if (parentElement.closest("script, style, svg, [dir], bdi")) continue;
+    found.push(parentElement.outerHTML);
   }
   return found;
 }"""
 SIDES = """(text) => [...document.querySelectorAll("[dir=auto], bdi")]
   .filter((one) => one.textContent.trim().startsWith(text) && one.checkVisibility())
-  .map((one) => [one.tagName, getComputedStyle(one).direction, getComputedStyle(one).textAlign, one.textContent])"""
+  .map((one) => [one, getComputedStyle(one)])
+  .map(([one, style]) => [one.tagName, style.direction, style.textAlign, one.textContent])"""
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +143,7 @@ def test_every_script_fits_and_has_its_direction(
 def test_a_text_is_aligned_at_the_side_of_its_script(
     addresses: dict[str, str], browser: Any, name: str
 ) -> None:
-    """Queries, answers and passages below their titles; a heading and a cell begin where their script begins."""
+    """Queries, answers and passages, also below their titles, in headings and in cells."""
     side = "rtl" if name in RIGHT_TO_LEFT else "ltr"
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     for kind in ("report of", "query of"):
@@ -166,7 +168,8 @@ def test_a_gold_answer_is_marked_inside_a_text_of_either_direction(
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         marks = page.evaluate(
             """() => [...document.querySelectorAll(".passage mark")].map((mark) => {
-              const [inner, outer] = [mark, mark.closest("th")].map((e) => e.getBoundingClientRect());
+              const boxes = [mark, mark.closest("th")].map((one) => one.getBoundingClientRect());
+              const [inner, outer] = boxes;
               return [mark.textContent, inner.left >= outer.left && inner.right <= outer.right];
             })"""
         )

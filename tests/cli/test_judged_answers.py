@@ -101,6 +101,29 @@ def test_two_prompts_of_one_judge_agree_by_language(file: Path) -> None:
     assert "not enough" in next(line for line in shown.splitlines() if " th " in line)
 
 
+def test_a_judge_is_compared_with_people_by_language(file: Path, tmp_path: Path) -> None:
+    """People accept every answer in English and the even ones in Arabic, as the judge does."""
+    rows = [
+        {"query_id": f"{language}/{n}", "system": "one", "setting": "none", "rater": "ann",
+         "property": "correct", "value": int(n % 2 == 0 or language == "en")}
+        for language, size in SIZES.items() for n in range(size)
+    ]  # fmt: skip
+    labels = tmp_path / "ratings.jsonl"
+    labels.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    given = ("check", file, "--labels", labels, "--property", "correct", "--scale", "0-1")
+
+    store = file.parent / "store"
+    checks = json.loads(run(*given, "--by", "language", "--store", store, "--json"))["checks"]
+
+    for check in checks:
+        groups = {one["value"]: one for one in check["groups"]}
+        assert set(groups) == {"ar", "en", "th"}
+        assert groups["th"]["agreement"]["value"] is None
+        assert groups["en"]["agreement"]["n"] == 13
+        assert groups["en"]["bias"]["mean"] < 0
+    assert groups["en"]["people"] == 1
+
+
 def test_metrics_are_correlated_by_language(file: Path, tmp_path: Path) -> None:
     """A language with few items has its n instead of a number, in the table, JSON and the chart."""
     given = ("correlate", file, "--against", "equivalence", "--by", "language")

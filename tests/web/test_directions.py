@@ -30,7 +30,7 @@ VOID = {"input", "br", "hr", "img", "link", "meta", "col", "wbr", "source"}
 
 
 class Directions(HTMLParser):
-    """Collects the Arabic texts without a direction of their own; sentences of ours may name them."""
+    """Collects the Arabic texts without a direction; our sentences may name them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_text_of_a_report_has_its_own_direction(folder: Path) -> None:
-    """Names in tables, sentences, labels, the record; the JSON of its scripts is no text."""
+    """Names in tables, sentences, labels, the record; the JSON of its scripts is left out."""
     found, seen = texts_without_direction(
         render_report(StoredResults.load(Store(folder / "store"), "made"))
     )

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core.screen_text import clusters
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -16,6 +18,9 @@ BLOCKS: Final = (
 )
 """Elements of one text. Paragraphs and headings are sentences of ours, unless they have a `dir`."""
 CELLS: Final = ("td", "th")
+_CUT: Final = "..."
+_LEEWAY: Final = 5
+"""Characters beyond the length that are rather shown than cut."""
 _SETTLED: Final = re.compile(r'\sdir=|\sclass="num')
 """Attributes of an element with a direction, and of cells of numbers."""
 
@@ -38,7 +43,7 @@ def page_environment(packages: Sequence[str], tags: Sequence[str] = BLOCKS) -> E
             del name, filename
             return with_own_direction(source, tags)
 
-    return Environment(
+    made = Environment(
         loader=ChoiceLoader([PackageLoader(one) for one in packages]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -47,6 +52,25 @@ def page_environment(packages: Sequence[str], tags: Sequence[str] = BLOCKS) -> E
         auto_reload=False,
         extensions=[OwnDirection],
     )
+    made.filters["truncate"] = truncated
+    return made
+
+
+def truncated(text: str, length: int) -> str:
+    """Return the beginning of a text that is longer, cut at a space or else at a whole cluster.
+
+    >>> truncated("one two three four five", 12), truncated("日本語の長い文章です" * 2, 8)
+    ('one two...', '日本語の長...')
+    """
+    if len(text) <= length + _LEEWAY:
+        return text
+    whole, kept = [], 0
+    for cluster in clusters(text):
+        kept += len(cluster)
+        if kept > length - len(_CUT):
+            break
+        whole.append(cluster)
+    return f"{''.join(whole).rsplit(' ', 1)[0]}{_CUT}"
 
 
 def with_own_direction(source: str, tags: Sequence[str] = BLOCKS) -> str:
