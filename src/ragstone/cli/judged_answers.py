@@ -85,8 +85,7 @@ class KeptAnswers:
             names = [*factors, *(name for query in queries for name in query.labels)]
             known = list(dict.fromkeys([_SYSTEM, _DATA, *names]))
             raise ConfigError(
-                f"--by: no answer has the label {label!r}{did_you_mean(label, known)}; "
-                f"allowed: {', '.join(known)}",
+                f"--by: no answer has the label {label!r}{did_you_mean(label, known)}",
                 key="by",
                 value=label,
             )
