@@ -8,7 +8,8 @@ from tests.fakes.made_results import HOSTILE
 
 from ragstone.annotation.items import AnnotationItem, ShownAnswer
 from ragstone.annotation.tasks import own_scheme
-from ragstone.annotation.terminal_text import item_text, plain, wrapped
+from ragstone.annotation.terminal_text import item_text
+from ragstone.core.screen_text import plain, wrapped
 from ragstone.types import Message, Passage, Query
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\u202egnirts\u202c\r\x9b31m"

@@ -58,7 +58,7 @@ def test_the_judges_of_an_experiment_are_compared(experiment: Path) -> None:
     assert "2 systems make only 1 pair" in shown.output
     document = json.loads(held.output)
     assert [one["judge"] for one in document["orders"]] == ["Match", "idk"]
-    assert set(document["pairs"][0]) == {"a", "b", "n", "kappa", "correlation", "order"}
+    assert set(document["pairs"][0]) == {"a", "b", "n", "kappa", "correlation", "order", "groups"}
 
 
 @pytest.mark.parametrize(

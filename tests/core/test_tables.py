@@ -18,7 +18,7 @@ def test_a_table_is_shown_as_text_and_as_html() -> None:
 
     assert str(table).splitlines()[0] == "Title (note)"
     assert str(table).splitlines()[-2:] == ["a       1.50", "  a verdict"]
-    assert "<td>1.50   </td>" in table._repr_html_()
+    assert '<td dir="auto">1.50   </td>' in table._repr_html_()
 
 
 def test_texts_in_a_table_are_escaped() -> None:

@@ -15,6 +15,7 @@ from ragstone.core.schemas import (
     rankings_to_table,
     to_table,
 )
+from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.ranking_scores import OUT_OF_REACH, ranking_scores
 from ragstone.protocols import Services
 from ragstone.types import Query, Ranking
@@ -32,7 +33,7 @@ def scores(ranked: list[str], *metrics: str, counts_as: dict[str, str] | None) -
     run = Ranking(ranked, [1.0 / n for n in range(1, len(ranked) + 1)])
     pairs = counts_as or {}
     found = ranking_scores(
-        [parse_metric(metric) for metric in metrics],
+        MetricSet(tuple(parse_metric(metric) for metric in metrics)),
         Services(),
         queries=queries_to_table([Query("q", "?"), Query("other", "?")]),
         run=rankings_to_table(["q"], [run]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,9 @@ def page_of(store: Path | StoreView, path: str, **values: str) -> Any:
     return _page(path).make(view, PageQuery(path, {}, values))
 
 
-def html_of(store: Path, path: str, **values: str) -> str:
-    """Return a page as a browser gets it."""
-    view, query = StoreView(store), PageQuery(path, {}, values)
+def html_of(store: Path, path: str, parts: Mapping[str, str] | None = None, **values: str) -> str:
+    """Return a page as a browser gets it; `parts` are those of its address."""
+    view, query = StoreView(store), PageQuery(path, dict(parts or {}), values)
     return TEMPLATES.render(
         _page(path).template,
         page=_page(path).make(view, query),

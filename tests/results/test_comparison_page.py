@@ -84,7 +84,7 @@ def test_long_texts_and_long_lists_are_cut_with_a_note(
     page = render_comparison(found)
 
     assert "cut: 10 of" in page
-    assert page.count("<li>\n<details") == 3
+    assert page.count('<li dir="auto">\n<details') == 3
     assert f"The first 3 of {len(found.flipped())}" in page
 
 

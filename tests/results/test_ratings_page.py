@@ -28,7 +28,7 @@ def rated(*systems: str, high: float = 4) -> RatedSet:
 
 def titles(page: str) -> list[str]:
     """Return the titles of the charts."""
-    return re.findall(r"<figcaption>(.*?) <span>", page)
+    return re.findall(r'<figcaption dir="auto">(.*?) <span>', page)
 
 
 def test_properties_on_large_scales_have_a_chart_of_their_own() -> None:

@@ -122,7 +122,7 @@ def page(faults: Results) -> str:
 
 def test_each_section_is_in_the_contents(page: str) -> None:
     """Each section has a link, and each link leads to a section."""
-    listed = re.findall(r'<li><a href="#([\w-]+)">', page.partition("</nav>")[0])
+    listed = re.findall(r'<li dir="auto"><a href="#([\w-]+)">', page.partition("</nav>")[0])
     assert listed[0] == "summary"
     assert listed[1:] == re.findall(r'<section id="([\w-]+)"', page)
     assert {"causes", "gains", "changes", "populations", "failures"} <= set(listed)
@@ -257,7 +257,7 @@ def test_the_report_of_an_experiment_with_judges(run: Run) -> None:
     assert sum(one.n for one in found) == unread
     assert "equivalence" in section(page, "leaderboard")
     assert f"equivalence {found[0].reason}" in section(page, "failures")
-    assert "<dt>equivalence</dt>" in page
+    assert '<dt dir="auto">equivalence</dt>' in page
 
 
 def test_long_tables_are_closed_at_first(

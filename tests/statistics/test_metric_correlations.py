@@ -24,9 +24,9 @@ SharedData: TypeAlias = Callable[[str], Path]
 def test_a_row_for_all_and_one_for_each_group() -> None:
     """Groups can have opposite correlations."""
     rows = correlations(
-        {"F1": [1.0, 2.0, 3.0, 3.0, 2.0, 1.0]},
-        {"judge": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]},
-        groups=["a", "a", "a", "b", "b", "b"],
+        {"F1": [*range(10), *reversed(range(10))]},
+        {"judge": [*range(10), *range(10)]},
+        groups=["a"] * 10 + ["b"] * 10,
         resamples=50,
     )
 

@@ -20,7 +20,8 @@ from ragstone.annotation.events import Event
 from ragstone.annotation.item_questions import AskedQuestion, asked_questions
 from ragstone.annotation.items import AnnotationItem, base_id
 from ragstone.annotation.terminal_keys import ENTER, KeySource
-from ragstone.annotation.terminal_text import KEYS, item_text, plain, question_text, wrapped
+from ragstone.annotation.terminal_text import KEYS, item_text, question_text
+from ragstone.core.screen_text import plain, wrapped
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:

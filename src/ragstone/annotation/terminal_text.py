@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core.screen_text import plain, wrapped
 from ragstone.web.marked import gold_parts
 
 if TYPE_CHECKING:
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from ragstone.annotation.items import AnnotationItem, ShownAnswer
     from ragstone.annotation.schemes import Scheme
 
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _MARKS: Final = ("«", "»")
 """Around a gold answer in a passage."""
 KEYS: Final = (
@@ -28,30 +26,6 @@ KEYS: Final = (
     ("q", "quit; the next start goes on here"),
     ("?", "this list"),
 )
-
-
-def plain(text: str) -> str:
-    r"""Return a text whose control characters and direction marks are codes.
-
-    >>> plain("a\x1b[31mb")
-    'a\\x1b[31mb'
-    """
-    return _CONTROLS.sub(_code, text)
-
-
-def _code(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    return f"\\u{number:04x}" if number > 0xFF else f"\\x{number:02x}"  # noqa: PLR2004 - one byte
-
-
-def wrapped(text: str, width: int, indent: str = "") -> str:
-    """Return a text in lines of a width; its own line breaks stay."""
-    lines = plain(text).replace("\t", " ").split("\n")
-    shown = (
-        textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
-        for line in lines
-    )
-    return "\n".join(one or indent for one in shown)
 
 
 def item_text(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import Final
 
 import click
 
 from ragstone.core import limits
+from ragstone.core.screen_text import safe
 from ragstone.errors import RagstoneError
 from ragstone.version import __version__
 
@@ -100,13 +102,15 @@ def main() -> None:
         exit_code = root(prog_name="ragstone", standalone_mode=False)
         sys.exit(exit_code if isinstance(exit_code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(safe(shown.getvalue()), nl=False, err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("\nStopped. Run the same command again to resume.", err=True)
         sys.exit(130)
     except RagstoneError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {safe(str(error))}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # A program such as `head` closed our output early, which is not a failure.

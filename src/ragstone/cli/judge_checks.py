@@ -210,7 +210,8 @@ def _document(
     ]
     if not several:
         return documents
-    found = checks_side_by_side({n: o.found for n, o in checked.items()}, data, seed=asked.seed)
+    checks = {name: one.found for name, one in checked.items()}
+    found = checks_side_by_side(checks, data, by=asked.by, seed=asked.seed)
     return {"checks": documents, **found.to_dict(), "no_verdict": list(map(str, without))}
 
 
@@ -224,7 +225,7 @@ def _texts(
 
     if several or asked.leaderboard:
         checks = {name: one.found for name, one in checked.items()}
-        found = checks_side_by_side(checks, data, seed=asked.seed)
+        found = checks_side_by_side(checks, data, by=asked.by, seed=asked.seed)
         yield f"{side_by_side_text(found, checks if several else None)}\n"
     for name, one in checked.items():
         if not several:

@@ -11,9 +11,8 @@ import click
 from ragstone.cli import options as cli
 
 if TYPE_CHECKING:
+    from ragstone.cli.judged_answers import KeptAnswers
     from ragstone.evaluation.side_by_side import JudgedColumn
-    from ragstone.results.results import Results
-    from ragstone.statistics.order_agreement import RatedAnswers
 
 
 @click.command("compare")
@@ -25,6 +24,13 @@ if TYPE_CHECKING:
     help="Metric to compare (default: those of the judges); may be repeated.",
 )
 @click.option("--setting", "settings", multiple=True, help="Only this context setting.")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="LABEL",
+    help="Also show the agreement by this label, `system` or factor of the data, such as "
+    "`language`; may be repeated.",
+)
 @click.option("--seed", default=0, help="Seed of the intervals.")
 @cli.json_option
 def command(
@@ -33,32 +39,38 @@ def command(
     overrides: tuple[str, ...],
     metrics: tuple[str, ...],
     settings: tuple[str, ...],
+    by: tuple[str, ...],
     seed: int,
 ) -> None:
     """Compare the judges of an experiment with each other.
 
     Shows each judge's order of the systems, and how far each pair of judges agrees: by answer, in
-    the order of the systems' means, and within each query. No calls are made.
+    the order of the systems' means, and within each query. The data sets of a campaign are compared
+    together. No calls are made.
 
     \b
     Examples:
       ragstone judge compare experiment.yaml
       ragstone judge compare experiment.yaml --metric equivalence --metric Match
       ragstone judge compare experiment.yaml --setting "retrieved(5)"
+      ragstone judge compare experiment.yaml --by language
     """
-    from ragstone.evaluation.side_by_side import side_by_side
+    from ragstone.cli.judged_answers import KeptAnswers
+    from ragstone.evaluation.side_by_side import places_of, side_by_side
     from ragstone.evaluation.side_by_side_text import side_by_side_text
+    from ragstone.statistics.order_agreement import RatedAnswers
 
-    results = cli.load_results(experiment, overrides)
-    cli.warn_of_attempt(results)
-    columns, answers = judged_columns(results, metrics, settings)
-    found = side_by_side(columns, answers, seed=seed)
+    answers = KeptAnswers(cli.load_all_results(experiment, overrides), settings)
+    for one in answers.results:
+        cli.warn_of_attempt(one)
+    rated = RatedAnswers(answers.systems, answers.ids, answers.clusters)
+    columns = judged_columns(answers, metrics)
+    groups = {label: places_of(answers.groups(label)) for label in by}
+    found = side_by_side(columns, rated, groups, seed=seed)
     cli.print_result(found.to_dict, lambda: side_by_side_text(found))
 
 
-def judged_columns(
-    results: Results, metrics: Sequence[str] = (), settings: Sequence[str] = ()
-) -> tuple[list[JudgedColumn], RatedAnswers]:
+def judged_columns(answers: KeptAnswers, metrics: Sequence[str] = ()) -> list[JudgedColumn]:
     """Return a column per metric, with an entry per answer; by default those of judges.
 
     Raises:
@@ -66,25 +78,24 @@ def judged_columns(
     """
     from ragstone.errors import ConfigError, did_you_mean
     from ragstone.evaluation.side_by_side import JudgedColumn, words_of
-    from ragstone.statistics.order_agreement import RatedAnswers
 
-    scored = dict.fromkeys(name for trial in results.trials for name in trial.scores)
-    kinds = {name: results.record.metric(name) for name in scored}
-    chosen = metrics or [name for name, one in kinds.items() if one.kind == "judge"]
-    known = dict.fromkeys(trial.setting for trial in results.trials)
-    for given, allowed, option in ((chosen, scored, "metric"), (settings, known, "setting")):
-        for name in given:
-            if name not in allowed:
-                hint = did_you_mean(name, allowed)
-                raise ConfigError(f"--{option}: {results.name} has no {option} {name!r}{hint}")
+    name = " and ".join(one.name for one in answers.results)
+    known = dict.fromkeys(trial.setting for one in answers.results for trial in one.trials)
+    entries = answers.entries
+    chosen = metrics or [name for name, one in entries.items() if one.kind == "judge"]
+    for given, allowed, option in (
+        (answers.settings, known, "setting"),
+        (chosen, entries, "metric"),
+    ):
+        for one in given:
+            if one not in allowed:
+                hint = did_you_mean(one, allowed)
+                raise ConfigError(f"--{option}: {name} has no {option} {one!r}{hint}")
     if not chosen:
-        raise ConfigError(f"{results.name} has no judges; name metrics to compare with --metric")
-    trials = [one for one in results.trials if not settings or one.setting in settings]
+        raise ConfigError(f"{name} has no judges; name metrics to compare with --metric")
     columns = []
-    for name in dict.fromkeys(chosen):
-        values = [value for one in trials for value in one.values_of(name, one.predictions)]
-        higher = kinds[name].direction != "lower"
-        columns.append(JudgedColumn(name, values, words_of(values), higher))
-    ids = [query_id for one in trials for query_id in one.predictions]
-    systems = [f"{one.system}, {one.setting}" for one in trials for _ in one.predictions]
-    return columns, RatedAnswers(systems, ids, [results.clusters[one] for one in ids])
+    for metric in dict.fromkeys(chosen):
+        values = answers.column(metric)
+        higher = entries[metric].direction != "lower"
+        columns.append(JudgedColumn(metric, values, words_of(values), higher))
+    return columns

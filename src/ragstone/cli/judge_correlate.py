@@ -44,7 +44,11 @@ class CorrelatedColumns(NamedTuple):
 @labels_option
 @rating_options
 @click.option("--against", help="Judge or metric with which the others are correlated.")
-@click.option("--by", help="Also correlate within each value of this label or `system`.")
+@click.option(
+    "--by",
+    help="Also correlate within each value of this label, `system` or factor of the data, such as "
+    "`language`.",
+)
 @click.option(
     "--kind",
     type=click.Choice(["spearman", "pearson", "kendall"]),
@@ -69,12 +73,12 @@ def command(
     """Correlate metrics with a judge or with people.
 
     Give an experiment file with --against or with people's ratings of its answers (--labels), or
-    answers graded by people with --data.
+    answers graded by people with --data. The data sets of a campaign are read together.
 
     \b
     Examples:
       ragstone judge correlate experiment.yaml --against equivalence
-      ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
+      ragstone judge correlate experiment.yaml --against RB_llm --by language --chart heat.svg
       ragstone judge correlate experiment.yaml --labels ratings.jsonl --property helpfulness
       ragstone judge correlate --data ../mtrag --property win-rate --by system
       ragstone judge correlate --data ../mtrag --property win-rate --balance RB_llm
@@ -152,17 +156,11 @@ def _of_people(graded: HumanSet, rating: str | None, by: str | None) -> Correlat
 
 
 def _of_run(experiment: Path, against: str, by: str | None) -> CorrelatedColumns:
-    results = cli.load_results(experiment, ())
-    names = dict.fromkeys(name for trial in results.trials for name in trial.scores)
-    if against not in names:
-        raise ConfigError(f"--against {against!r}{did_you_mean(against, names)}")
-    columns: dict[str, Column] = {name: [] for name in names}
-    groups, clusters = [], []
-    for trial in results.trials:
-        for query_id in trial.predictions:
-            labels = results.queries[query_id].labels
-            groups.append(trial.system if by == "system" else str(labels.get(by or "")))
-            clusters.append(results.clusters[query_id])
-        for name, column in columns.items():
-            column.extend(trial.values_of(name, trial.predictions))
-    return CorrelatedColumns(columns, {against: columns.pop(against)}, groups, clusters)
+    from ragstone.cli.judged_answers import KeptAnswers
+
+    answers = KeptAnswers(cli.load_all_results(experiment, ()))
+    if against not in answers.entries:
+        raise ConfigError(f"--against {against!r}{did_you_mean(against, answers.entries)}")
+    columns = {name: answers.column(name) for name in answers.entries}
+    groups = answers.groups(by) if by else []
+    return CorrelatedColumns(columns, {against: columns.pop(against)}, groups, answers.clusters)

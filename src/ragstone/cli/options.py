@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from ragstone.core.screen_text import safe
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ def print_result(document: Callable[[], object], text: Callable[[], object]) -> 
     if wants_json():
         print_json(document())
     else:
-        click.echo(text())
+        shown = str(text())
+        click.echo(safe(shown) if sys.stdout.isatty() else shown)
 
 
 def print_json(document: object) -> None:

@@ -9,13 +9,14 @@ import click
 
 from ragstone.core import limits
 from ragstone.core.progress import Bar, LiveBar
+from ragstone.core.screen_text import plain
 
 
 class PlainBar:
     """A bar that prints a line now and then, for log files."""
 
     def __init__(self, title: str, total: int) -> None:
-        self._title, self._total, self._done = title, total, 0
+        self._title, self._total, self._done = plain(title), total, 0
         self._started = time.monotonic()
         self._next_line = self._started + limits.PROGRESS_DELAY_SECONDS
 

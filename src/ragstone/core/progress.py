@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 from ragstone.core import limits
+from ragstone.core.screen_text import plain
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class LiveBar:
 
         self._bar = tqdm(
             total=total or None,
-            desc=title,
+            desc=plain(title),
             delay=limits.PROGRESS_DELAY_SECONDS,
             leave=True,
             file=sys.stderr,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.environment import require
+from ragstone.core.screen_text import isolated, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,9 +54,35 @@ class TextTable:
         return "\n\n".join(filter(None, [title, plain._table("github"), below]))
 
     def _table(self, form: str) -> str:
+        if form == "simple":
+            return aligned(self.rows, self.headers)
         from tabulate import tabulate
 
-        return tabulate(self.rows, self.headers, tablefmt=form, disable_numparse=True)
+        text = tabulate(self.rows, self.headers, tablefmt=form, disable_numparse=True)
+        # Cells are escaped: each begins at the side of its own script.
+        return text if form != "html" else re.sub(r"<(t[dh])\b", r'<\1 dir="auto"', text)
+
+
+def aligned(
+    rows: Sequence[Sequence[object]], headers: Sequence[str] = (), form: str = "simple"
+) -> str:
+    r"""Return a table for the terminal, whose columns are aligned in every script.
+
+    Control characters are codes. If standard output is a terminal, cells with right-to-left letters
+    are isolated, so that they do not move other cells.
+
+    >>> print(aligned([["日本", "x"], ["a\x1b", "y"]], ["name", "n"], "plain"))
+    name    n
+    日本    x
+    a\x1b   y
+    """
+    from tabulate import tabulate
+
+    shown = isolated if sys.stdout.isatty() else str
+    cells = [
+        [shown(plain(str(cell)).replace("\t", " ")) for cell in row] for row in (headers, *rows)
+    ]
+    return tabulate(cells[1:], cells[0], tablefmt=form, disable_numparse=True)
 
 
 def to_markdown(parts: Iterable[str | TextTable]) -> str:

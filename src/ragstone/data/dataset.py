@@ -6,7 +6,6 @@ import random
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Final
 
 from arro3.core import Table
@@ -14,6 +13,7 @@ from arro3.core import Table
 from ragstone.core import limits
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.schemas import table_to_queries, table_to_relevance
+from ragstone.core.screen_text import shorten
 from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
 from ragstone.data.corpus import Corpus, rows_at
@@ -152,7 +152,7 @@ class Dataset(Shown):
         count = min(limits.SHOWN_QUERIES, self.query_table.num_rows)
         first = table_to_queries(self.query_table.slice(0, count))
         texts = [(query.query_id, query.text, " | ".join(query.gold_answers)) for query in first]
-        rows = [[shorten(text, width, placeholder="...") for text in row] for row in texts]
+        rows = [[shorten(text.strip(), width) for text in row] for row in texts]
         yield TextTable(["query_id", "text", "gold answers"], rows)
 
     def _counts(self) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from ragstone.core import limits
+from ragstone.core.screen_text import columns, head
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """error: scores are wrong; warning: scores may be wrong; note: matters for reading the scores."""
@@ -78,13 +79,13 @@ def report(
 
 
 def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
-    r"""Return a text on one line, shortened to `limit` characters.
+    r"""Return a text on one line, shortened to `limit` columns.
 
     >>> shown("one\n two", limit=5)
     'one t...'
     """
     line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[:limit]}..."
+    return line if columns(line) <= limit else f"{head(line, limit)}..."
 
 
 def distribution(counts: Counter[str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
+from ragstone.core.screen_text import columns, head
 from ragstone.core.tables import TextTable
 from ragstone.evaluation.answered import NO_ANSWERS, Answered
 from ragstone.evaluation.changes import QueryChange, query_changes
@@ -171,6 +172,7 @@ def short(text: str) -> str:
     'Lima, [2J Peru'
     """
     whole, most = " ".join(_CONTROLS.sub(" ", text).split()), limits.SHOWN_TEXT_CHARACTERS
-    if len(whole) <= most:
+    if columns(whole) <= most:
         return whole
-    return f"{whole[:most]}... ({len(whole) - most:,} more characters)"
+    shown = head(whole, most)
+    return f"{shown}... ({len(whole) - len(shown):,} more characters)"

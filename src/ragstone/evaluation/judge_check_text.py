@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from tabulate import tabulate
-
-from ragstone.core.tables import TextTable
+from ragstone.core.tables import TextTable, aligned
 from ragstone.evaluation.judge_check import JudgeCheck
-from ragstone.statistics.agreement_by_group import LEAST_CLUSTERS, LEAST_ITEMS
+from ragstone.statistics.agreement_by_group import (
+    LEAST_CLUSTERS,
+    LEAST_ITEMS,
+    LEAST_VALUES,
+    GroupAgreement,
+)
 from ragstone.statistics.auc import AUC
 from ragstone.statistics.judge_quality import UNSCORED
+from ragstone.statistics.metric_correlations import NOT_ENOUGH
 from ragstone.statistics.proportions import Proportion
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary
@@ -27,7 +31,7 @@ def check_text(found: JudgeCheck) -> str:
     head += f", {found.not_asked} settled without a judge" if found.not_asked else ""
     head += f", {found.calls_failed} with failed calls" if found.calls_failed else ""
     head += f"\nquestion to people: {found.question}"
-    table = tabulate(_rows(found), tablefmt="plain", disable_numparse=True)
+    table = aligned(_rows(found), form="plain")
     parts = [head, table, _confusion(found.quality.confusion), groups_text(found), uses_text(found)]
     return "\n\n".join(filter(None, parts))
 
@@ -42,35 +46,38 @@ def groups_text(found: JudgeCheck) -> str:
     if not found.groups:
         return ""
     kind = {"kappa": "kappa", "spearman": "rank correlation"}[found.group_measure]
-    rows = [
-        [
-            one.label,
-            one.value,
-            f"{one.agreement.n} of {one.items}",
-            _value(one.agreement) or "-",
-            number_text(one.people) or "-",
-            _summary(one.bias) or "-",
-            number_text(one.difference, one.interval) or "-",
-            "not tested" if one.p is None else f"{one.p:.2g}",
-        ]
-        for one in found.groups
-    ]
+    rows = [group_cells(one) for one in found.groups]
     heads = ["label", "value", "judged", kind, "people's mean", "bias", "minus elsewhere", "p"]
     title = f"Agreement with people by label ({kind}); p is corrected (Holm)"
-    return str(TextTable(heads, rows, title, _group_notes(found)))
+    return str(TextTable(heads, rows, title, group_notes(found.groups)))
 
 
-def _group_notes(found: JudgeCheck) -> list[str]:
+def group_cells(one: GroupAgreement) -> list[str]:
+    """Return the cells of a group: its name, size, agreement, bias and the test."""
+    few = NOT_ENOUGH if one.agreement.n < LEAST_VALUES else "-"
+    return [
+        one.label,
+        one.value,
+        f"{one.agreement.n} of {one.items}",
+        _value(one.agreement) or few,
+        number_text(one.people) or "-",
+        _summary(one.bias) or "-",
+        number_text(one.difference, one.interval) or "-",
+        "not tested" if one.p is None else f"{one.p:.2g}",
+    ]
+
+
+def group_notes(groups: Sequence[GroupAgreement]) -> list[str]:
     """Return the test results, and the groups that are too small for one."""
     worse = [
         f"Agreement is lower for {one.label} {one.value} than elsewhere, by "
         f"{-(one.difference or 0.0):.2f} (corrected p={one.p:.2g})."
-        for one in found.groups
+        for one in groups
         if one.worse
     ]
-    tested = any(one.p is not None for one in found.groups)
+    tested = any(one.p is not None for one in groups)
     notes = worse or ([NO_DIFFERENCE] if tested else [])
-    if any(one.p is None for one in found.groups):
+    if any(one.p is None for one in groups):
         notes.append(
             f"Not tested: a side has fewer than {LEAST_ITEMS} verdicts or {LEAST_CLUSTERS} "
             "clusters, or its agreement is undefined."
@@ -159,4 +166,4 @@ def _confusion(counts: Mapping[str, Mapping[str, int]]) -> str:
     if labels == [UNSCORED]:
         return ""
     rows = [[people, *(str(row.get(n, 0)) for n in labels)] for people, row in counts.items()]
-    return tabulate(rows, headers=["people \\ judge", *labels], disable_numparse=True)
+    return aligned(rows, ["people \\ judge", *labels])

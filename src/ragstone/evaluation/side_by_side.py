@@ -8,21 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ragstone.errors import ConfigError
-from ragstone.evaluation.graded_answers import rated_answers
+from ragstone.evaluation.graded_answers import answer_groups, rated_answers
 from ragstone.evaluation.human_grades import HumanSet
 from ragstone.evaluation.judge_check import JudgeCheck
 from ragstone.statistics.agreement import cohen_kappa
+from ragstone.statistics.agreement_by_group import GroupAgreement, agreement_by_group
 from ragstone.statistics.correlation import Column, spearman
 from ragstone.statistics.order_agreement import OrderAgreement, RatedAnswers, order_agreement
-from ragstone.statistics.resampling import Coefficient
+from ragstone.statistics.resampling import Bootstrap, Coefficient
 from ragstone.statistics.summary import Summary, summarise
 
 PEOPLE: Final = "people"
+Groups: TypeAlias = Mapping[str, Mapping[str, Sequence[int]]]
+_NO_GROUPS: Final[Groups] = {}
 _FEW_WORDS: Final = 5
 """Maximum number of different values that are compared as words."""
+_RESAMPLES: Final = 2_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class JudgePair:
     """Spearman's, over answers."""
     order: OrderAgreement | None
     """`b` against `a` as the reference; None with fewer than two systems."""
+    groups: tuple[GroupAgreement, ...] = ()
+    """The agreement by label: that of `b` with `a` in the place of people."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,15 @@ class SideBySide:
 
 
 def side_by_side(
-    columns: Sequence[JudgedColumn], answers: RatedAnswers, *, seed: int = 0
+    columns: Sequence[JudgedColumn],
+    answers: RatedAnswers,
+    groups: Groups = _NO_GROUPS,
+    *,
+    seed: int = 0,
 ) -> SideBySide:
     """Return the orders of systems by each column, and the agreement of each pair of columns.
+
+    `groups` maps labels to values to places of answers: pairs of judges also agree by label.
 
     Raises:
         ConfigError: fewer than two columns.
@@ -103,26 +115,29 @@ def side_by_side(
         )
     return SideBySide(
         tuple(_order(one, answers) for one in columns),
-        tuple(_pair(a, b, answers, seed) for a, b in combinations(columns, 2)),
+        tuple(_pair(a, b, answers, groups, seed) for a, b in combinations(columns, 2)),
     )
 
 
 def checks_side_by_side(
-    checks: Mapping[str, JudgeCheck], data: HumanSet, *, seed: int = 0
+    checks: Mapping[str, JudgeCheck], data: HumanSet, *, by: Sequence[str] = (), seed: int = 0
 ) -> SideBySide:
-    """Return several checked judges and people on the same graded answers."""
+    """Return several checked judges and people on the same graded answers.
+
+    With labels `by`, the judges also agree with each other by label.
+    """
     names = [PEOPLE, *checks]
     values: list[list[float | None]] = [[one.value for one in data.items]]
     values += [[verdict.value for verdict in check.verdicts] for check in checks.values()]
     words = [[one.label for one in data.items]]
     words += [_words(check) for check in checks.values()]
     answers, spread = rated_answers(data.items, values)
+    groups = answer_groups(data.items, by) if by else _NO_GROUPS
     if len(answers.systems) > len(data.items):
         # An item with two answers has one verdict in words, but two entries.
-        words = [[]] * len(names)
-    return side_by_side(
-        [JudgedColumn(*one) for one in zip(names, spread, words, strict=True)], answers, seed=seed
-    )
+        words, groups = [[]] * len(names), _NO_GROUPS
+    columns = [JudgedColumn(*one) for one in zip(names, spread, words, strict=True)]
+    return side_by_side(columns, answers, groups, seed=seed)
 
 
 def _words(check: JudgeCheck) -> list[str]:
@@ -130,6 +145,18 @@ def _words(check: JudgeCheck) -> list[str]:
     if any(people for people, _ in check.words):
         return [judge for _, judge in check.words]
     return words_of([verdict.value for verdict in check.verdicts])
+
+
+def places_of(names: Sequence[str]) -> dict[str, list[int]]:
+    """Return name -> its places.
+
+    >>> places_of(["ja", "en", "ja"])
+    {'ja': [0, 2], 'en': [1]}
+    """
+    found: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        found.setdefault(name, []).append(place)
+    return found
 
 
 def words_of(values: Column) -> list[str]:
@@ -162,20 +189,37 @@ def _order(column: JudgedColumn, answers: RatedAnswers) -> JudgeOrder:
     return JudgeOrder(column.name, n, len(column.values), ordered)
 
 
-def _pair(a: JudgedColumn, b: JudgedColumn, answers: RatedAnswers, seed: int) -> JudgePair:
+def _pair(
+    a: JudgedColumn, b: JudgedColumn, answers: RatedAnswers, groups: Groups, seed: int
+) -> JudgePair:
     first, second = _higher_is_better(a), _higher_is_better(b)
     both = [
         place for place, values in enumerate(zip(first, second, strict=True)) if None not in values
     ]
     clusters = [answers.clusters[place] for place in both]
     x, y = ([column[place] for place in both] for column in (first, second))
+    kappa = _kappa(a, b, answers, seed)
+    order = {place: rank for rank, place in enumerate(both)}
+    within = {
+        label: {value: [order[p] for p in own if p in order] for value, own in values.items()}
+        for label, values in groups.items()
+    }
+    by_group = agreement_by_group(
+        y,
+        [float(value) for value in x if value is not None],
+        within,
+        labels=[(a.words[place], b.words[place]) for place in both] if kappa else (),
+        clusters=clusters,
+        bootstrap=Bootstrap(resamples=_RESAMPLES, seed=seed),
+    )
     return JudgePair(
         a.name,
         b.name,
         len(both),
-        _kappa(a, b, answers, seed),
+        kappa,
         spearman(x, y, clusters=clusters, seed=seed),
         order_agreement(first, second, answers, seed=seed),
+        tuple(by_group),
     )
 
 

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from ragstone.core.tables import TextTable
 from ragstone.evaluation.judge_check import JudgeCheck
-from ragstone.evaluation.judge_check_text import NO_DIFFERENCE, cost_text, number_text
+from ragstone.evaluation.judge_check_text import (
+    NO_DIFFERENCE,
+    cost_text,
+    group_cells,
+    group_notes,
+    number_text,
+)
 from ragstone.evaluation.side_by_side import PEOPLE, JudgeOrder, JudgePair, SideBySide
 
 _COARSE = 6
@@ -16,6 +22,7 @@ _COARSE = 6
 def side_by_side_text(found: SideBySide, checks: Mapping[str, JudgeCheck] | None = None) -> str:
     """Return the tables, and the cost and uses of each judge if they were checked."""
     parts = [str(_orders_table(found)), str(_pairs_table(found))]
+    parts += [str(_pair_groups(pair)) for pair in found.pairs if pair.groups and pair.a != PEOPLE]
     if checks:
         groups = _groups_table(checks)
         parts += [*([str(groups)] if groups.rows else []), str(_cost_table(checks)), *_uses(checks)]
@@ -75,6 +82,15 @@ def _pair_row(pair: JudgePair) -> list[str]:
         number_text(queries.mean, queries.interval),
         f"{order.swapped} of {order.pairs}",
     ]
+
+
+def _pair_groups(pair: JudgePair) -> TextTable:
+    """Return the agreement of two judges by label."""
+    measure = "kappa" if pair.kappa else "Spearman"
+    heads = ["label", "value", "both judged", measure, f"mean of {pair.a}", "difference"]
+    title = f"Agreement of {pair.b} with {pair.a} by label; p is corrected (Holm)"
+    rows = [group_cells(one) for one in pair.groups]
+    return TextTable([*heads, "minus elsewhere", "p"], rows, title, group_notes(pair.groups))
 
 
 def _notes(found: SideBySide) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ragstone.core.component import Component
 from ragstone.core.describe import spec_of
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
+from ragstone.core.screen_text import padded, shorten
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
@@ -25,7 +26,7 @@ from ragstone.experiment.repeat_spec import of_repeat
 from ragstone.experiment.searches import parts_of, services_of
 from ragstone.experiment.steps import Step, compute, input_records, known_inputs
 from ragstone.results.secret import SecretCounts
-from ragstone.results.wording import TITLES, left_out_text, not_applicable_text, shorten
+from ragstone.results.wording import TITLES, left_out_text, not_applicable_text
 from ragstone.types import brief, tasks_of
 
 if TYPE_CHECKING:
@@ -345,7 +346,7 @@ def _tree(steps: Sequence[PlannedStep]) -> list[str]:
             again = " again" if "repeat" in one.source.inputs else ""
             title = shorten(f"{indent}{TITLES[one.step]}{again}: {_name(one.component)}", width)
             calls = f", at most {one.calls:,} model calls" if one.calls else ""
-            yield f"{title:<{width}} {one.state}{calls}"
+            yield f"{padded(title, width)} {one.state}{calls}"
             yield from lines(one.source, indent + "  ")
 
     return list(lines(None, "  "))

@@ -7,11 +7,12 @@ from typing import Any
 
 from ragstone.causes.evidence import GoldPath
 from ragstone.core import limits
+from ragstone.core.screen_text import shorten
 from ragstone.core.tables import TextTable
 from ragstone.results.chain import QueryChain, SettingAnswer
 from ragstone.results.influence import AnswerInfluence
 from ragstone.results.reader import StoredResults
-from ragstone.results.wording import ABSENT, shorten
+from ragstone.results.wording import ABSENT
 
 
 def chains_document(

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.screen_text import shorten
 from ragstone.core.spec import Spec, parse_spec, short_name
 from ragstone.results.earlier import declared_release
 from ragstone.results.prompts import prompt_names
 from ragstone.results.record import Record, SystemEntry
 from ragstone.results.trained_parts import trained_systems
-from ragstone.results.wording import shorten
 
 PARTS: Final = ("query_former", "retriever", "reranker", "processor", "generator")
 """The keys of a system's components in the experiment file."""

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from ragstone.core.shown_text import BLOCKS, CELLS, page_environment
 from ragstone.results.glossary import setting_meaning
 from ragstone.results.judge_notes import note_lines
 from ragstone.results.wording import (
@@ -60,15 +61,7 @@ def asset(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("ragstone.results", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment(("ragstone.results",), (*BLOCKS, *CELLS))
     environment.filters |= {
         "note_lines": note_lines,
         "number": number,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
+from ragstone.core.screen_text import shorten
 
 if TYPE_CHECKING:
     from ragstone.results.reader import TrustedStep
@@ -198,13 +199,3 @@ def plain_reason(reason: str) -> str:
     if refused:
         return f"HTTP {refused[1]}"
     return shorten(_OF_ONE_CALL.sub("", reason), limits.REASON_CHARACTERS)
-
-
-def shorten(text: str, width: int) -> str:
-    """Return a text on one line, cut after `width` characters; its indentation stays.
-
-    >>> shorten("one two three", 9)
-    'one tw...'
-    """
-    whole = text[: len(text) - len(text.lstrip())] + " ".join(text.split())
-    return whole if len(whole) <= width else f"{whole[: width - 3]}..."

@@ -29,7 +29,7 @@ LEAST_CLUSTERS: Final = 10
 LEVEL: Final = 0.05
 """The corrected p of a named difference is below this."""
 _DIGITS: Final = 12
-_FEW: Final = 3
+LEAST_VALUES: Final = 3
 """Minimum number of answers and clusters for an agreement and its interval."""
 _Measure: TypeAlias = Callable[[Numbers], Callable[[Floats], Floats]]
 """Places among the answers with a verdict -> the function from their weights to the agreement."""
@@ -138,7 +138,9 @@ class _Split:
         self.places = [np.flatnonzero(side) for side in (mask, ~mask)]
         self.sizes = [len(side) for side in self.places]
         self.clusters = [len(np.unique(members[side])) for side in self.places]
-        self._measures = [measure(side) if len(side) >= _FEW else None for side in self.places]
+        self._measures = [
+            measure(side) if len(side) >= LEAST_VALUES else None for side in self.places
+        ]
         self.values = self.of(np.ones((1, len(mask))))[0]
 
     def of(self, weights: Floats) -> Floats:
@@ -157,7 +159,7 @@ class _Split:
         n, value = self.sizes[0], float(self.values[0])
         if not math.isfinite(value):
             return Coefficient(None, n, items - n, None)
-        interval = drawing.interval(rows[:, 0]) if self.clusters[0] >= _FEW else None
+        interval = drawing.interval(rows[:, 0]) if self.clusters[0] >= LEAST_VALUES else None
         return Coefficient(value, n, items - n, interval)
 
     @property
@@ -168,7 +170,7 @@ class _Split:
 
     def interval(self, rows: Floats, drawing: Bootstrap) -> tuple[float, float] | None:
         """Return the interval of the difference."""
-        if self.gap is None or min(self.clusters) < _FEW:
+        if self.gap is None or min(self.clusters) < LEAST_VALUES:
             return None
         return drawing.interval(rows[:, 0] - rows[:, 1])
 

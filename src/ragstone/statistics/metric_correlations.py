@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.core.tables import TextTable
@@ -23,6 +23,10 @@ _KINDS: Final[Mapping[str, Callable[..., Coefficient]]] = {
     "kendall": kendall,
 }
 ALL: Final = "all"
+LEAST_IN_GROUP: Final = 10
+"""Minimum number of items with both values for a correlation within a group."""
+NOT_ENOUGH: Final = "not enough"
+"""Shown in the place of a number if a group has too few items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,13 @@ class CorrelationRow:
     metric: str
     against: str
     correlation: Coefficient
+
+    @property
+    def shown(self) -> str:
+        """The value with two decimals; if there is none, whether the group is too small."""
+        value, few = self.correlation.value, self.correlation.n < LEAST_IN_GROUP
+        absent = NOT_ENOUGH if few and self.group != ALL else "-"
+        return absent if value is None else f"{value:z.2f}"
 
 
 def correlations(
@@ -49,7 +60,8 @@ def correlations(
     """Return the correlation of every metric with every column of `against`.
 
     `metrics` and `against` map names to one value or None per item. `groups` has one name per item,
-    such as its data set; the rows of groups follow those of all items. `kendall` takes no weights.
+    such as its language; the rows of groups follow those of all items. A group with fewer than
+    `LEAST_IN_GROUP` items that have both values has no correlation. `kendall` takes no weights.
     Other arguments are those of `pearson`.
 
     >>> rows = correlations({"F1": [0.1, 0.4, 0.9]}, {"people": [1, 2, 4]}, resamples=50)
@@ -75,6 +87,8 @@ def correlations(
             for other, target in against.items():
                 pair = ([column[i] for i in places], [target[i] for i in places])
                 found = _KINDS[kind](*pair, **options, resamples=resamples, seed=seed)
+                if group != ALL and found.n < LEAST_IN_GROUP:
+                    found = replace(found, value=None, interval=None)
                 rows.append(CorrelationRow(group, name, other, found))
     return rows
 
@@ -94,8 +108,7 @@ def correlation_table(rows: Sequence[CorrelationRow]) -> str:
     lines = []
     for row in rows:
         found, low_high = row.correlation, row.correlation.interval
-        value = "-" if found.value is None else f"{found.value:.2f}"
         interval = "-" if low_high is None else f"[{low_high[0]:.2f}, {low_high[1]:.2f}]"
-        lines.append([row.group, row.metric, row.against, value, interval, found.n])
+        lines.append([row.group, row.metric, row.against, row.shown, interval, found.n])
     heads = ["items", "metric", "against", "correlation", "interval", "n"]
     return str(TextTable(heads, lines))

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Final, cast, get_args
 
 from ragstone.core import limits
+from ragstone.core.screen_text import shorten
 from ragstone.core.shown_text import shown_controls
 from ragstone.results.chain import QueryChain
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import part_id
 from ragstone.results.what_if import WhatIf
-from ragstone.results.wording import shorten
 from ragstone.types import ContextPassage, Origin
 from ragstone.web.errors import PageError, StateText
 

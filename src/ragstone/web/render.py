@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.core.shown_text import shown_controls
+from ragstone.core.shown_text import page_environment, shown_controls
 from ragstone.version import __version__
 from ragstone.web import limits, numbers
 from ragstone.web.marked import gold_parts
@@ -58,16 +58,7 @@ class Templates:
     @cached_property
     def _environment(self) -> Environment:
         """The environment of the templates; all texts are escaped."""
-        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-        made = Environment(
-            loader=ChoiceLoader([PackageLoader(one) for one in (self.package, _SHARED)]),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-        )
+        made = page_environment((self.package, _SHARED))
         made.filters |= {name: getattr(numbers, name) for name in numbers.FILTERS}
         made.filters |= {"gold_parts": gold_parts, **self.filters}
         made.globals |= {

@@ -8,13 +8,14 @@ from typing import Final
 
 from ragstone.causes.order import BY_NAME, CAUSES
 from ragstone.core import limits
+from ragstone.core.screen_text import shorten
 from ragstone.core.tables import TextTable
 from ragstone.results.causes.found import CauseCounts, CauseShare, FoundCauses, QueryCause
 from ragstone.results.causes.gains import gains_of
 from ragstone.results.causes.sought import nothing_to_find, unsought
 from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults
-from ragstone.results.wording import ABSENT, interval_text, number, shorten
+from ragstone.results.wording import ABSENT, interval_text, number
 
 _ROWS: Final = 40
 """Wrong answers in the terminal; JSON has all."""

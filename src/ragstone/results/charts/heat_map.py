@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from ragstone.results.charts.parts import BAR_ROW, SERIES, Spec, row_axis, row_names, whole
-from ragstone.results.wording import ABSENT
 from ragstone.statistics.metric_correlations import CorrelationRow
 
 _CELL: Final = 160
@@ -85,9 +84,12 @@ def correlation_chart(rows: Sequence[CorrelationRow]) -> Spec:
     cells = []
     for row in rows:
         value, interval = row.correlation.value, row.correlation.interval
-        shown = ABSENT if value is None else f"{value:z.2f}"
-        note = "" if interval is None else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]"
+        note = (
+            f"n={row.correlation.n:,}"
+            if interval is None
+            else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]"
+        )
         place = {"row": f"{row.metric} with {row.against}", "column": row.group}
-        cells.append({**place, "value": value, "shown": shown, "note": note})
+        cells.append({**place, "value": value, "shown": row.shown, "note": note})
     title = "Correlation of metrics, with 95 % intervals"
     return heat_map(title, cells, low=0, high=1) | {"title": title}

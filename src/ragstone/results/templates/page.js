@@ -3,9 +3,13 @@
 
 const ragstone = {};
 
+// Elements of one text, which is aligned and ordered by its own script. Others need a `dir`.
+ragstone.BLOCKS = new Set("td th li dd dt blockquote pre caption figcaption legend label option textarea input".split(" "));
+
 // Children that are strings become text nodes, so no text is parsed as HTML.
 ragstone.make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
+  if (ragstone.BLOCKS.has(tag)) element.dir = "auto";
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) {
       element.setAttribute(name, value === true ? "" : value);

@@ -9,14 +9,14 @@ ragstone.queryPage = (pages, query) => {
     make("header", {},
       make("p", { class: "eyebrow" }, "Query ", make("code", {}, query.id)),
       make("h2", { tabindex: "-1", dir: "auto" }, query.text),
-      query.rewrite && make("p", {}, make("span", { class: "muted" }, "Stand-alone: "), query.rewrite),
+      query.rewrite && make("p", {}, make("span", { class: "muted" }, "Stand-alone: "), make("bdi", {}, query.rewrite)),
       make("ul", { class: "chips", "aria-label": "Gold answers" },
         make("li", { class: "key" }, query.gold.length ? "Gold answers" : "No gold answer"),
         query.gold.map((answer) => make("li", { class: "gold", dir: "auto" }, answer))),
       labels.length > 0 && make("ul", { class: "chips", "aria-label": "Labels" },
-        labels.map(([name, value]) => make("li", {}, make("span", { class: "key" }, `${name} `), value)))),
+        labels.map(([name, value]) => make("li", {}, make("span", { class: "key", dir: "ltr" }, `${name} `), make("bdi", {}, value))))),
     query.history.length > 0 && ragstone.part("Conversation so far", make("div", { class: "dialogue" },
-      query.history.map(([role, text]) => make("div", { class: role, dir: "auto" }, make("span", { class: "role" }, role), text)))),
+      query.history.map(([role, text]) => make("div", { class: role, dir: "auto" }, make("span", { class: "role", dir: "ltr" }, role), text)))),
     pages.trials.length > 0 && ragstone.part("Answers", ragstone.settings(pages, query)),
     pages.rankers.length > 0 && ragstone.part("Rankings", make("div", { class: "rankings" },
       pages.rankers.map((system, place) => ragstone.ranking(pages, query, system, query.rankings[place])))),
@@ -106,7 +106,7 @@ ragstone.answer = (system, answer, hops) => {
     answer.tokens[1] !== null && `${answer.tokens[1]} out`,
   ].filter(Boolean);
   return make("div", { class: "answer" },
-    make("p", { class: "who" }, system),
+    make("p", { class: "who" }, make("bdi", {}, system)),
     answer.answer === null
       ? make("p", { class: "none" }, `No answer: ${answer.reason || "no reason given"}`)
       : make("blockquote", { dir: "auto" }, answer.answer === "" ? make("span", { class: "muted" }, "(an empty answer)") : answer.answer),
@@ -158,7 +158,7 @@ ragstone.scores = (scores) => {
   return make("ul", { class: "scores" }, scores.map(([metric, value, status = "scored", reason = ""]) => make("li", { class: reason ? "with-reason" : null },
     ragstone.mark(ragstone.outcome([[metric, value, status]], metric), ""), " ", metric, " ",
     make("b", {}, value === null ? ragstone.WORDS[status] : ragstone.decimal(value)),
-    reason && make("span", { class: "muted" }, ` – ${reason}`))));
+    reason && make("span", { class: "muted" }, " – ", make("bdi", {}, reason)))));
 };
 
 ragstone.decimal = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(3));
@@ -185,7 +185,7 @@ ragstone.ranking = (pages, query, system, ranking) => {
   const shown = ranking.places.length;
   const missed = query.grades.filter(([place, grade]) => grade > 0 && !ranking.places.some(([other]) => pages.passages[other][0] === pages.passages[place][0]));
   return make("div", { class: "ranking" },
-    make("h4", {}, system),
+    make("h4", {}, make("bdi", {}, system)),
     ranking.search && make("p", { class: "muted small search", dir: "auto" }, `Searched for: ${ranking.search}`),
     shown === 0 ? make("p", { class: "muted" }, "No passage was retrieved.") : make("ol", {}, places),
     shown < ranking.depth && make("p", { class: "muted small" }, `Ranks 1 to ${shown} of ${ranking.depth}.`),

@@ -1,0 +1,137 @@
+"""Text for terminals in every script: width in columns, cuts, padding, controls and direction.
+
+A column is the width of a Latin letter: Chinese characters and emoji have two, and combining marks
+none. A grapheme cluster is what a reader takes for one character, such as a letter with its marks.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Controls except tabs and line breaks, marks that turn other text, and lone surrogates."""
+_OURS: Final = re.compile("(\x1b\\[[01]m|[\u2068\u2069])")
+"""What outputs of ours contain: bold heads and isolated cells."""
+_ISOLATE, _POP = "\u2068", "\u2069"
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
+_CUT: Final = "..."
+
+
+def plain(text: str) -> str:
+    r"""Return a text whose controls and direction marks are codes, except breaks and tabs.
+
+    >>> plain("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _CONTROLS.sub(_code, text)
+
+
+def safe(text: str) -> str:
+    r"""Return a whole output as `plain`, but with bold heads and isolated cells.
+
+    >>> safe("\x1b[1mhead\x1b[0m a\x1b[2Jb")
+    '\x1b[1mhead\x1b[0m a\\x1b[2Jb'
+    """
+    return "".join(p if n % 2 else _CONTROLS.sub(_code, p) for n, p in enumerate(_OURS.split(text)))
+
+
+def _code(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\u{number:04x}" if number > 0xFF else f"\\x{number:02x}"  # noqa: PLR2004 - one byte
+
+
+def columns(text: str) -> int:
+    """Return the number of columns of a text of one line.
+
+    >>> columns("abc"), columns("日本語"), columns("กำ"), columns("👩‍🔬")
+    (3, 6, 2, 2)
+    """
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from wcwidth import wcswidth
+
+    return max(wcswidth(plain(text).replace("\t", " ").replace("\n", " ")), 0)
+
+
+def head(text: str, width: int) -> str:
+    """Return the longest beginning that fits into some columns and ends with a whole cluster.
+
+    >>> head("日本語", 5), head("naïve", 3)
+    ('日本', 'naï')
+    """
+    if text.isascii() and text.isprintable():
+        return text[:width]
+    kept, used = [], 0
+    for cluster in clusters(text):
+        used += columns(cluster)
+        if used > width:
+            break
+        kept.append(cluster)
+    return "".join(kept)
+
+
+def clusters(text: str) -> Iterator[str]:
+    """Return the grapheme clusters of a text.
+
+    >>> list(clusters("กำ👩‍🔬"))
+    ['กำ', '👩‍🔬']
+    """
+    from wcwidth import iter_graphemes
+
+    return iter(iter_graphemes(text))
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text on one line, cut if it has more columns than `width`; its indentation stays.
+
+    >>> shorten("one two three", 9), shorten("日本語の文", 9)
+    ('one tw...', '日本語...')
+    """
+    whole = text[: len(text) - len(text.lstrip())] + " ".join(text.split())
+    return whole if columns(whole) <= width else f"{head(whole, width - len(_CUT))}{_CUT}"
+
+
+def padded(text: str, width: int) -> str:
+    """Return a text with spaces after it, up to some columns.
+
+    >>> padded("日本", 6)
+    '日本  '
+    """
+    return text + " " * (width - columns(text))
+
+
+def wrapped(text: str, width: int, indent: str = "") -> str:
+    r"""Return a text in lines of at most some columns; its own line breaks stay.
+
+    >>> wrapped("日本語の長い文", 8, "  ").splitlines()
+    ['  日本語', '  の長い', '  文']
+    """
+    from wcwidth import wrap
+
+    return "\n".join(
+        "\n".join(wrap(line, width, initial_indent=indent, subsequent_indent=indent)) or indent
+        for line in plain(text).replace("\t", " ").split("\n")
+    )
+
+
+def isolated(text: str) -> str:
+    r"""Return each line with right-to-left letters in an isolate, so that columns stay in place.
+
+    >>> isolated("Cairo"), isolated("שלם") == "\u2068שלם\u2069"
+    ('Cairo', True)
+    """
+    if text.isascii():
+        return text
+    return "\n".join(
+        f"{_ISOLATE}{line}{_POP}" if is_right_to_left(line) else line for line in text.split("\n")
+    )
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether a text has a letter that is written from right to left."""
+    return any(unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT for letter in text)
