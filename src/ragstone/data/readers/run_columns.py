@@ -1,0 +1,254 @@
+"""Runs and qrels read by columns: their ids stay bytes of the file, and become texts on demand.
+
+Only plain files are read so: ASCII, one blank or tab between two fields, no empty line, each
+passage once in a ranking. For any other file, and for every error message, the line readers of
+`trec` read the file again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ragstone.core.byte_codes import MIX, WORD, byte_codes, same_bytes
+from ragstone.core.decimals import decimals
+from ragstone.data.readers.qrels import JudgementParser
+from ragstone.data.readers.rows import FieldError, read_bytes
+from ragstone.data.readers.trec import read_qrels, read_run
+from ragstone.errors import DatasetError
+from ragstone.types import Ranking
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ragstone.core.byte_codes import Codes, Flags, Ints
+
+    Values = npt.NDArray[np.float64]
+
+_BLOCK_BYTES: Final = 1 << 20
+"""Bytes of lines that are cut at once: their arrays fit into the processor's cache."""
+_TAB, _BREAK, _BLANK = b"\t\n "
+_RUN_WIDTH: Final = 6
+
+
+class _NotPlain(ValueError):
+    """The line reader has to read the file."""
+
+
+class _Fields(NamedTuple):
+    """One field of each line: its start in the file, and its size."""
+
+    starts: Ints
+    sizes: Ints
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a file, sorted by query; within a query they keep their order."""
+
+    text: bytes
+    """The file, with some zeros behind it."""
+    query_ids: Mapping[str, int]
+    """Query id -> its number, by first appearance."""
+    query: Ints
+    """The number of the query of each line."""
+    passages: _Fields
+    keys: Codes
+    """A code of query id and passage id per line; different pairs hardly ever have the same one."""
+    values: Values
+    """Score or grade."""
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Number of lines per query."""
+        return np.bincount(self.query, minlength=len(self.query_ids))
+
+    @cached_property
+    def starts(self) -> Ints:
+        """First line of each query."""
+        return np.cumsum(self.counts) - self.counts
+
+    def passage_ids(self, query_id: str) -> list[str]:
+        """Return the passages of a query, in the order of the lines."""
+        return [self.passage(line).decode() for line in self.lines_of(query_id)]
+
+    def lines_of(self, query_id: str) -> range:
+        """Return the lines of a query; raise `KeyError` if it has none."""
+        number = self.query_ids[query_id]
+        start = int(self.starts[number])
+        return range(start, start + int(self.counts[number]))
+
+    def passage(self, line: int) -> bytes:
+        """Return the passage id of a line."""
+        start = int(self.passages.starts[line])
+        return self.text[start : start + int(self.passages.sizes[line])]
+
+    def same_passages(self, ours: Ints, other: _Lines, theirs: Ints) -> Flags:
+        """Return whether lines of this file and of another one have the same passage id."""
+        sizes = self.passages.sizes[ours]
+        same = sizes == other.passages.sizes[theirs]
+        starts = self.passages.starts[ours], other.passages.starts[theirs]
+        return same & same_bytes(self.text, starts[0], other.text, starts[1], sizes)
+
+
+class RunColumns(Mapping[str, Ranking]):
+    """Query id -> ranking of a run."""
+
+    def __init__(self, lines: _Lines) -> None:
+        self.lines = lines
+
+    def __getitem__(self, query_id: str) -> Ranking:
+        """Return a ranking, as `read_run` does."""
+        held = self.lines.lines_of(query_id)
+        scores = self.lines.values[held.start : held.stop].tolist()
+        found = sorted(zip(scores, self.lines.passage_ids(query_id), strict=True), reverse=True)
+        return Ranking([passage_id for _, passage_id in found], [score for score, _ in found])
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the query ids by first appearance."""
+        return iter(self.lines.query_ids)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.lines.query_ids)
+
+    def __contains__(self, query_id: object) -> bool:
+        """Return whether the run has a query."""
+        return query_id in self.lines.query_ids
+
+
+class QrelColumns(Mapping[str, Mapping[str, int]]):
+    """Query id -> passage id -> grade of qrels."""
+
+    def __init__(self, lines: _Lines) -> None:
+        self.lines = lines
+
+    def __getitem__(self, query_id: str) -> dict[str, int]:
+        """Return the grades of a query, as `read_qrels` does."""
+        held = self.lines.lines_of(query_id)
+        grades = self.lines.values[held.start : held.stop].astype(np.int64).tolist()
+        return dict(zip(self.lines.passage_ids(query_id), grades, strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the query ids by first appearance."""
+        return iter(self.lines.query_ids)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.lines.query_ids)
+
+    def __contains__(self, query_id: object) -> bool:
+        """Return whether a query is judged."""
+        return query_id in self.lines.query_ids
+
+
+def run_columns(path: Path) -> Mapping[str, Ranking]:
+    """Return what `read_run` returns, as columns if the file is plain; the same errors."""
+    try:
+        text = _plain_text(path)
+        return RunColumns(_read(text, 0, _RUN_WIDTH, (0, 2, 4)))
+    except (_NotPlain, DatasetError):
+        return read_run(path)
+
+
+def qrel_columns(path: Path) -> Mapping[str, Mapping[str, int]]:
+    """Return what `read_qrels` returns, as columns if the file is plain; the same errors."""
+    try:
+        text = _plain_text(path)
+        first = text[: text.index(b"\n") + 1]
+        parse = JudgementParser()
+        start = 0 if parse(first) else len(first)
+        if b"\t" in first and b" " in text:
+            raise _NotPlain
+        found = _read(text, start, parse.width, (0, parse.width - 2, parse.width - 1))
+    except (_NotPlain, FieldError, DatasetError):
+        return read_qrels(path)
+    return QrelColumns(found)
+
+
+def _plain_text(path: Path) -> bytes:
+    text = read_bytes(path)
+    if not text or not text.isascii():
+        raise _NotPlain
+    return text + (b"" if text.endswith(b"\n") else b"\n") + bytes(2 * WORD)
+
+
+def _read(text: bytes, start: int, width: int, chosen: tuple[int, int, int]) -> _Lines:
+    """Return the lines from a position on, given the columns of query, passage and value."""
+    known: dict[str, int] = {}
+    parts, end = [], len(text) - 2 * WORD
+    while start < end:
+        stop = text.index(b"\n", min(start + _BLOCK_BYTES, end) - 1) + 1
+        queries, passages, values = _cut(text, start, stop, width, chosen)
+        parts.append((*_coded(text, queries, passages, known), *passages, _numbers(text, values)))
+        start = stop
+    if not parts:
+        raise _NotPlain
+    query, keys, starts, sizes, values = map(np.concatenate, zip(*parts, strict=True))
+    in_order = np.sort(keys)
+    if (in_order[1:] == in_order[:-1]).any():  # a passage is listed twice, or looks so
+        raise _NotPlain
+    if (query[1:] < query[:-1]).any():
+        order = np.argsort(query, kind="stable")
+        query, keys, values = query[order], keys[order], values[order]
+        starts, sizes = starts[order], sizes[order]
+    return _Lines(text, known, query, _Fields(starts, sizes), keys, values)
+
+
+def _cut(
+    text: bytes, start: int, stop: int, width: int, chosen: tuple[int, ...]
+) -> list[_Fields]:
+    """Return some fields of the lines between two positions; all lines have `width` fields."""
+    if stop - start > 2 * _BLOCK_BYTES:
+        raise _NotPlain
+    block = np.frombuffer(text, np.uint8, stop - start, start)
+    gap = block <= _BLANK
+    places = np.flatnonzero(gap)
+    if len(places) % width or gap[0] or (gap[1:] & gap[:-1]).any():
+        raise _NotPlain
+    ends = places.reshape(-1, width)
+    kinds = block[ends]
+    if not ((kinds[:, -1] == _BREAK) & _all_blanks(kinds[:, :-1])).all():
+        raise _NotPlain
+    ends += start
+    begins = np.empty_like(ends)
+    begins[0, 0] = start
+    begins.ravel()[1:] = ends.ravel()[:-1] + 1
+    return [_Fields(begins[:, i], ends[:, i] - begins[:, i]) for i in chosen]
+
+
+def _all_blanks(kinds: npt.NDArray[np.uint8]) -> Flags:
+    found: Flags = ((kinds == _BLANK) | (kinds == _TAB)).all(axis=1)
+    return found
+
+
+def _coded(
+    text: bytes, queries: _Fields, passages: _Fields, known: dict[str, int]
+) -> tuple[Ints, Codes]:
+    """Return query number and key of each line; new query ids are added to `known`."""
+    starts, sizes = queries
+    new = np.ones(len(starts), np.bool_)
+    new[1:] = (sizes[1:] != sizes[:-1]) | ~same_bytes(text, starts[1:], text, starts[:-1], sizes[1:])
+    heads = np.flatnonzero(new)
+    lengths = np.diff(heads, append=len(starts))
+    begins, ends = starts[heads], (starts + sizes)[heads]
+    ids = [text[a:b].decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    numbers = np.array([known.setdefault(query_id, len(known)) for query_id in ids])
+    salt = np.repeat(byte_codes(text, begins, ends - begins) * MIX, lengths)
+    keys = (byte_codes(text, *passages) ^ salt) * MIX
+    return np.repeat(numbers, lengths), keys
+
+
+def _numbers(text: bytes, fields: _Fields) -> Values:
+    try:
+        found = decimals(text, *fields)
+    except ValueError as error:
+        raise _NotPlain from error
+    if not np.isfinite(found).all():
+        raise _NotPlain
+    return found
