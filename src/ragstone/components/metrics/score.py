@@ -16,7 +16,8 @@ from ragstone.components.metrics.base import (
     Scored,
 )
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics, rank_judged
+from ragstone.components.metrics.rank_columns import rank_any
+from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -64,7 +65,7 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(qrels, rankings, chosen_ids, subtopics or {}, documents)
+    ranks = rank_any(qrels, rankings, chosen_ids, subtopics or {}, documents)
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []
@@ -89,7 +90,7 @@ def ceilings(
     >>> ceilings([parse_metric("P@5")], {"q": {"a": 1}}, ["q"])
     {'P@5': 0.2}
     """
-    perfect = rank_judged(qrels, {}, query_ids).perfect
+    perfect = rank_any(qrels, {}, query_ids).perfect
     found = {}
     for metric in metrics:
         if isinstance(metric, RankingMetric) and metric.direction == "higher" and metric.range:

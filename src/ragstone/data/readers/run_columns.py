@@ -7,7 +7,7 @@ passage once in a ranking. For any other file, and for every error message, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +48,7 @@ class _Fields(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Lines:
+class Lines:
     """The lines of a file, sorted by query; within a query they keep their order."""
 
     text: bytes
@@ -60,7 +60,7 @@ class _Lines:
     passages: _Fields
     keys: Codes
     """A code of query id and passage id per line; different pairs hardly ever have the same one."""
-    values: Values
+    numbers: Values | Ints
     """Score or grade."""
 
     @cached_property
@@ -88,7 +88,7 @@ class _Lines:
         start = int(self.passages.starts[line])
         return self.text[start : start + int(self.passages.sizes[line])]
 
-    def same_passages(self, ours: Ints, other: _Lines, theirs: Ints) -> Flags:
+    def same_passages(self, ours: Ints, other: Lines, theirs: Ints) -> Flags:
         """Return whether lines of this file and of another one have the same passage id."""
         sizes = self.passages.sizes[ours]
         same = sizes == other.passages.sizes[theirs]
@@ -99,13 +99,13 @@ class _Lines:
 class RunColumns(Mapping[str, Ranking]):
     """Query id -> ranking of a run."""
 
-    def __init__(self, lines: _Lines) -> None:
+    def __init__(self, lines: Lines) -> None:
         self.lines = lines
 
     def __getitem__(self, query_id: str) -> Ranking:
         """Return a ranking, as `read_run` does."""
         held = self.lines.lines_of(query_id)
-        scores = self.lines.values[held.start : held.stop].tolist()
+        scores = self.lines.numbers[held.start : held.stop].tolist()
         found = sorted(zip(scores, self.lines.passage_ids(query_id), strict=True), reverse=True)
         return Ranking([passage_id for _, passage_id in found], [score for score, _ in found])
 
@@ -125,13 +125,13 @@ class RunColumns(Mapping[str, Ranking]):
 class QrelColumns(Mapping[str, Mapping[str, int]]):
     """Query id -> passage id -> grade of qrels."""
 
-    def __init__(self, lines: _Lines) -> None:
+    def __init__(self, lines: Lines) -> None:
         self.lines = lines
 
     def __getitem__(self, query_id: str) -> dict[str, int]:
         """Return the grades of a query, as `read_qrels` does."""
         held = self.lines.lines_of(query_id)
-        grades = self.lines.values[held.start : held.stop].astype(np.int64).tolist()
+        grades = self.lines.numbers[held.start : held.stop].tolist()
         return dict(zip(self.lines.passage_ids(query_id), grades, strict=True))
 
     def __iter__(self) -> Iterator[str]:
@@ -151,7 +151,7 @@ def run_columns(path: Path) -> Mapping[str, Ranking]:
     """Return what `read_run` returns, as columns if the file is plain; the same errors."""
     try:
         text = _plain_text(path)
-        return RunColumns(_read(text, 0, _RUN_WIDTH, (0, 2, 4)))
+        return RunColumns(_read(text, 0, _RUN_WIDTH, (0, 2, 4), _scores))
     except (_NotPlain, DatasetError):
         return read_run(path)
 
@@ -163,9 +163,10 @@ def qrel_columns(path: Path) -> Mapping[str, Mapping[str, int]]:
         first = text[: text.index(b"\n") + 1]
         parse = JudgementParser()
         start = 0 if parse(first) else len(first)
-        if b"\t" in first and b" " in text:
+        if b"\t" in text and b" " in text:  # only tabs separate the fields of a line with tabs
             raise _NotPlain
-        found = _read(text, start, parse.width, (0, parse.width - 2, parse.width - 1))
+        columns = (0, parse.width - 2, parse.width - 1)
+        found = _read(text, start, parse.width, columns, _grades)
     except (_NotPlain, FieldError, DatasetError):
         return read_qrels(path)
     return QrelColumns(found)
@@ -178,26 +179,32 @@ def _plain_text(path: Path) -> bytes:
     return text + (b"" if text.endswith(b"\n") else b"\n") + bytes(2 * WORD)
 
 
-def _read(text: bytes, start: int, width: int, chosen: tuple[int, int, int]) -> _Lines:
-    """Return the lines from a position on, given the columns of query, passage and value."""
+def _read(
+    text: bytes,
+    start: int,
+    width: int,
+    chosen: tuple[int, int, int],
+    numbers: Callable[[bytes, _Fields], Values | Ints],
+) -> Lines:
+    """Return the lines from a position on, given the columns of query, passage and number."""
     known: dict[str, int] = {}
     parts, end = [], len(text) - 2 * WORD
     while start < end:
         stop = text.index(b"\n", min(start + _BLOCK_BYTES, end) - 1) + 1
         queries, passages, values = _cut(text, start, stop, width, chosen)
-        parts.append((*_coded(text, queries, passages, known), *passages, _numbers(text, values)))
+        parts.append((*_coded(text, queries, passages, known), *passages, numbers(text, values)))
         start = stop
     if not parts:
         raise _NotPlain
-    query, keys, starts, sizes, values = map(np.concatenate, zip(*parts, strict=True))
+    query, keys, starts, sizes, found = map(np.concatenate, zip(*parts, strict=True))
     in_order = np.sort(keys)
     if (in_order[1:] == in_order[:-1]).any():  # a passage is listed twice, or looks so
         raise _NotPlain
     if (query[1:] < query[:-1]).any():
         order = np.argsort(query, kind="stable")
-        query, keys, values = query[order], keys[order], values[order]
+        query, keys, found = query[order], keys[order], found[order]
         starts, sizes = starts[order], sizes[order]
-    return _Lines(text, known, query, _Fields(starts, sizes), keys, values)
+    return Lines(text, known, query, _Fields(starts, sizes), keys, found)
 
 
 def _cut(
@@ -244,7 +251,7 @@ def _coded(
     return np.repeat(numbers, lengths), keys
 
 
-def _numbers(text: bytes, fields: _Fields) -> Values:
+def _scores(text: bytes, fields: _Fields) -> Values:
     try:
         found = decimals(text, *fields)
     except ValueError as error:
@@ -252,3 +259,17 @@ def _numbers(text: bytes, fields: _Fields) -> Values:
     if not np.isfinite(found).all():
         raise _NotPlain
     return found
+
+
+def _grades(text: bytes, fields: _Fields) -> Ints:
+    if fields.sizes.max() > WORD:
+        raise _NotPlain
+    _, first, which = np.unique(
+        byte_codes(text, *fields), return_index=True, return_inverse=True
+    )
+    starts, sizes = fields.starts[first].tolist(), fields.sizes[first].tolist()
+    try:
+        known = [int(text[a : a + size]) for a, size in zip(starts, sizes, strict=True)]
+    except ValueError as error:
+        raise _NotPlain from error
+    return np.array(known)[which]
