@@ -27,6 +27,7 @@ from ragstone.components.metrics.score import (
 )
 from ragstone.core.schemas import SCORES, columns, joined, scores_to_table
 from ragstone.data.matching_ids import check_ids, check_passages
+from ragstone.data.readers.run_columns import QrelColumns
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.evaluation.answered import Answered
@@ -113,7 +114,11 @@ def evaluate_run(
 
 def _with_relevant(qrels: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return the queries with a relevant passage; raise `DatasetError` if there are none."""
-    judged = [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
+    judged = (
+        qrels.with_relevant()
+        if isinstance(qrels, QrelColumns)
+        else [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
+    )
     if not judged:
         raise DatasetError(
             f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "

@@ -285,8 +285,9 @@ def _check_finite(scores: Floats, lengths: Ints, query_ids: Sequence[str]) -> No
 
 def sorted_within(values: Floats, lengths: Ints, starts: Ints) -> Floats:
     """Return the values sorted in ascending order within each group."""
-    falls = np.flatnonzero(values[1:] < values[:-1]) + 1
-    if not len(np.setdiff1d(falls, starts)):
+    falls = values[1:] < values[:-1]
+    falls[starts[(starts > 0) & (starts < len(values))] - 1] = False
+    if not falls.any():
         return values
     ordered = np.empty_like(values)
     for length in np.flatnonzero(np.bincount(lengths)):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 from ragstone.components.metrics.base import (
     UNKNOWN_CONTEXT,
     AnswerMetric,
@@ -25,6 +24,7 @@ from ragstone.errors import ConfigError, DatasetError
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.types import Context, Prediction, Query, Status
 
     Cell: TypeAlias = tuple[float | None, Status, str]
@@ -151,6 +151,8 @@ def _score_batch(
     predictions: Sequence[Prediction],
     contexts: Sequence[Context | None],
 ) -> None:
+    from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
+
     pairs = AnswerBatch(
         answers=[prediction.answer or "" for prediction in predictions],
         gold=[without_blank(query.gold_answers) for query in queries],

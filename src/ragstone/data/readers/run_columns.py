@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
+T = TypeVar("T")
 _BLOCK_BYTES: Final = 1 << 20
 """Bytes of lines that are cut at once: their arrays fit into the processor's cache."""
 _TAB, _BREAK, _BLANK = b"\t\n "
@@ -96,11 +98,27 @@ class Lines:
         return same & same_bytes(self.text, starts[0], other.text, starts[1], sizes)
 
 
-class RunColumns(Mapping[str, Ranking]):
-    """Query id -> ranking of a run."""
+class _Columns(Mapping[str, T]):
+    """Query id -> something made of the query's lines."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the query ids by first appearance."""
+        return iter(self.lines.query_ids)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.lines.query_ids)
+
+    def __contains__(self, query_id: object) -> bool:
+        """Return whether the file has a query."""
+        return query_id in self.lines.query_ids
+
+
+class RunColumns(_Columns[Ranking]):
+    """Query id -> ranking of a run."""
 
     def __getitem__(self, query_id: str) -> Ranking:
         """Return a ranking, as `read_run` does."""
@@ -109,24 +127,9 @@ class RunColumns(Mapping[str, Ranking]):
         found = sorted(zip(scores, self.lines.passage_ids(query_id), strict=True), reverse=True)
         return Ranking([passage_id for _, passage_id in found], [score for score, _ in found])
 
-    def __iter__(self) -> Iterator[str]:
-        """Yield the query ids by first appearance."""
-        return iter(self.lines.query_ids)
 
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self.lines.query_ids)
-
-    def __contains__(self, query_id: object) -> bool:
-        """Return whether the run has a query."""
-        return query_id in self.lines.query_ids
-
-
-class QrelColumns(Mapping[str, Mapping[str, int]]):
+class QrelColumns(_Columns[Mapping[str, int]]):
     """Query id -> passage id -> grade of qrels."""
-
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
 
     def __getitem__(self, query_id: str) -> dict[str, int]:
         """Return the grades of a query, as `read_qrels` does."""
@@ -134,17 +137,11 @@ class QrelColumns(Mapping[str, Mapping[str, int]]):
         grades = self.lines.numbers[held.start : held.stop].tolist()
         return dict(zip(self.lines.passage_ids(query_id), grades, strict=True))
 
-    def __iter__(self) -> Iterator[str]:
-        """Yield the query ids by first appearance."""
-        return iter(self.lines.query_ids)
-
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self.lines.query_ids)
-
-    def __contains__(self, query_id: object) -> bool:
-        """Return whether a query is judged."""
-        return query_id in self.lines.query_ids
+    def with_relevant(self) -> list[str]:
+        """Return the queries with a passage of grade 1 or more."""
+        found = np.zeros(len(self), np.bool_)
+        found[self.lines.query[self.lines.numbers > 0]] = True
+        return list(compress(self, found.tolist()))
 
 
 def run_columns(path: Path) -> Mapping[str, Ranking]:
