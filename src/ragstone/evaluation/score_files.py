@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.components.judges.scoring import judge_predictions
@@ -285,10 +284,11 @@ def _summaries(
     scales: Mapping[str, Scale],
 ) -> dict[str, Summary]:
     """Return metric -> summary of a table of scores, whose rows are metric by metric."""
-    held, found = columns(table), {}
-    rows = zip(held["metric"], held["query_id"], held["value"], held["status"], strict=True)
-    for metric, mine in groupby(rows, itemgetter(0)):
-        _, query_ids, values, statuses = zip(*mine, strict=True)
+    held, found, start = columns(table), dict[str, Summary](), 0
+    for metric, rows in groupby(held["metric"]):
+        part = slice(start, start + len(list(rows)))
+        start = part.stop
+        query_ids, values, statuses = (held[name][part] for name in ("query_id", "value", "status"))
         pairs = zip(query_ids, statuses, strict=True) if missing else ()
         found[metric] = summarise_scores(
             values,

@@ -35,6 +35,9 @@ T = TypeVar("T")
 _BLOCK_BYTES: Final = 1 << 20
 """Bytes of lines that are cut at once: their arrays fit into the processor's cache."""
 _TAB, _BREAK, _BLANK = b"\t\n "
+_BEHIND: Final = b"\n" + bytes(2 * WORD)
+"""What is put behind a file: the break of its last line, and bytes that may be read with its last
+field."""
 _RUN_WIDTH: Final = 6
 
 
@@ -54,7 +57,7 @@ class Lines:
     """The lines of a file, sorted by query; within a query they keep their order."""
 
     text: bytes
-    """The file, with some zeros behind it."""
+    """The file, with `_BEHIND` behind it."""
     query_ids: Mapping[str, int]
     """Query id -> its number, by first appearance."""
     query: Ints
@@ -170,10 +173,11 @@ def qrel_columns(path: Path) -> Mapping[str, Mapping[str, int]]:
 
 
 def _plain_text(path: Path) -> bytes:
-    text = read_bytes(path)
-    if not text or not text.isascii():
+    """Return a file that is plain as far as this is quickly seen, with `_BEHIND` behind it."""
+    text = read_bytes(path, _BEHIND)
+    if len(text) == len(_BEHIND) or not text.isascii():
         raise _NotPlain
-    return text + (b"" if text.endswith(b"\n") else b"\n") + bytes(2 * WORD)
+    return text
 
 
 def _read(
@@ -185,7 +189,9 @@ def _read(
 ) -> Lines:
     """Return the lines from a position on, given the columns of query, passage and number."""
     known: dict[str, int] = {}
-    parts, end = [], len(text) - 2 * WORD
+    end = len(text) - len(_BEHIND)
+    end += text[end - 1] != _BREAK  # the last line may have none of its own
+    parts = []
     while start < end:
         stop = text.index(b"\n", min(start + _BLOCK_BYTES, end) - 1) + 1
         queries, passages, values = _cut(text, start, stop, width, chosen)
@@ -211,23 +217,19 @@ def _cut(
     if stop - start > 2 * _BLOCK_BYTES:
         raise _NotPlain
     block = np.frombuffer(text, np.uint8, stop - start, start)
-    gap = block <= _BLANK
-    places = np.flatnonzero(gap)
-    if len(places) % width or gap[0] or (gap[1:] & gap[:-1]).any():
+    gaps = block <= _BLANK
+    places = np.flatnonzero(gaps)
+    if len(places) % width or gaps[0] or (gaps[1:] & gaps[:-1]).any():
         raise _NotPlain
     ends = places.reshape(-1, width)
-    kinds = block[ends]
-    if not ((kinds[:, -1] == _BREAK) & _all_blanks(kinds[:, :-1])).all():
+    breaks, *blanks = (np.count_nonzero(block == byte) for byte in (_BREAK, _BLANK, _TAB))
+    at_the_end = (block[ends[:, -1]] == _BREAK).all()
+    if not at_the_end or breaks != len(ends) or breaks + sum(blanks) != len(places):
         raise _NotPlain
-    ends += start
-    begins = np.empty_like(ends)
-    begins[0, 0] = start
-    begins.ravel()[1:] = ends.ravel()[:-1] + 1
-    return [_Fields(begins[:, i], ends[:, i] - begins[:, i]) for i in chosen]
-
-
-def _all_blanks(kinds: npt.NDArray[np.uint8]) -> Flags:
-    found: Flags = ((kinds == _BLANK) | (kinds == _TAB)).all(axis=1)
+    found = []
+    for column in chosen:
+        begins = (ends[:, column - 1] if column else np.append(-1, ends[:-1, -1])) + 1
+        found.append(_Fields(begins + start, ends[:, column] - begins))
     return found
 
 
@@ -236,16 +238,18 @@ def _coded(
 ) -> tuple[Ints, Codes]:
     """Return query number and key of each line; new query ids are added to `known`."""
     starts, sizes = queries
+    codes = byte_codes(text, starts, sizes)
     new = np.ones(len(starts), np.bool_)
-    new[1:] = (sizes[1:] != sizes[:-1]) | ~same_bytes(text, starts[1:], text, starts[:-1], sizes[1:])
+    new[1:] = codes[1:] != codes[:-1]
+    if sizes.max() > WORD:  # different ids may have one code
+        new[1:] |= sizes[1:] != sizes[:-1]
+        new[1:] |= ~same_bytes(text, starts[1:], text, starts[:-1], sizes[1:])
     heads = np.flatnonzero(new)
-    lengths = np.diff(heads, append=len(starts))
-    begins, ends = starts[heads], (starts + sizes)[heads]
-    ids = [text[a:b].decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    ends = (starts + sizes)[heads].tolist()
+    ids = [text[a:b].decode() for a, b in zip(starts[heads].tolist(), ends, strict=True)]
     numbers = np.array([known.setdefault(query_id, len(known)) for query_id in ids])
-    salt = np.repeat(byte_codes(text, begins, ends - begins) * MIX, lengths)
-    keys = (byte_codes(text, *passages) ^ salt) * MIX
-    return np.repeat(numbers, lengths), keys
+    keys = (byte_codes(text, *passages) ^ (codes * MIX)) * MIX
+    return np.repeat(numbers, np.diff(heads, append=len(starts))), keys
 
 
 def _scores(text: bytes, fields: _Fields) -> Values:
