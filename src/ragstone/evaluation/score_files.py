@@ -24,7 +24,7 @@ from ragstone.components.metrics.score import (
     score_answers,
     score_rankings,
 )
-from ragstone.core.schemas import SCORES, columns, joined, scores_to_table
+from ragstone.core.schemas import SCORES, joined, scores_to_table
 from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.run_columns import QrelColumns
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
@@ -284,11 +284,13 @@ def _summaries(
     scales: Mapping[str, Scale],
 ) -> dict[str, Summary]:
     """Return metric -> summary of a table of scores, whose rows are metric by metric."""
-    held, found, start = columns(table), dict[str, Summary](), 0
-    for metric, rows in groupby(held["metric"]):
+    needed = ("value", "status", *(("query_id",) if missing or clusters else ()))
+    held, found, start = {n: table.column(n).to_pylist() for n in needed}, dict[str, Summary](), 0
+    for metric, rows in groupby(table.column("metric").to_pylist()):
         part = slice(start, start + len(list(rows)))
         start = part.stop
-        query_ids, values, statuses = (held[name][part] for name in ("query_id", "value", "status"))
+        values, statuses, *ids = (held[name][part] for name in needed)
+        query_ids = ids[0] if ids else ()
         pairs = zip(query_ids, statuses, strict=True) if missing else ()
         found[metric] = summarise_scores(
             values,

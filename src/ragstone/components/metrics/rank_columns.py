@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.components.metrics.arrays import positions
 from ragstone.components.metrics.ranking_batch import (
     Qrels,
     RankingBatch,
@@ -17,12 +16,13 @@ from ragstone.components.metrics.ranking_batch import (
     Subtopics,
     first_at_least,
     rank_judged,
-    sorted_within,
     tied,
 )
 from ragstone.data.readers.run_columns import Lines, QrelColumns, RunColumns
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragstone.components.metrics.arrays import Ints
 
 _BITS: Final = 22
@@ -96,13 +96,24 @@ def _ranks(ranked: Lines, line: Ints) -> Ints:
     """Return the rank of some lines: one more than the number of passages before them."""
     with np.errstate(over="ignore"):
         scores = -ranked.numbers.astype(np.float32)
-    ordered = sorted_within(scores, ranked.counts, ranked.starts)
+    order = _order(ranked, scores)
+    ordered = scores[order]
     owner, wanted = ranked.query[line], scores[line]
     first, last = ranked.starts[owner], (ranked.starts + ranked.counts)[owner]
     place = first_at_least(ordered, wanted, first, last)
     rank = place - first + 1
-    for i in positions(tied(ordered, wanted, place, last)):
-        equal = np.flatnonzero(scores[first[i] : last[i]] == wanted[i]) + first[i]
+    equal = np.flatnonzero(tied(ordered, wanted, place, last))
+    above = np.nextafter(wanted[equal], np.float32(np.inf))
+    end = first_at_least(ordered, above, place[equal], last[equal])
+    end = np.where(np.isinf(wanted[equal]) & (wanted[equal] > 0), last[equal], end)
+    for i, start, stop in zip(equal.tolist(), place[equal].tolist(), end.tolist(), strict=True):
         own = ranked.passage(line[i])
-        rank[i] += sum(ranked.passage(other) > own for other in equal)
+        rank[i] += sum(ranked.passage(other) > own for other in order[start:stop])
     return rank
+
+
+def _order(ranked: Lines, scores: npt.NDArray[np.float32]) -> Ints:
+    """Return the lines sorted by query, then by score in ascending order."""
+    falls = scores[1:] < scores[:-1]
+    falls[ranked.starts[1:] - 1] = False
+    return np.lexsort((scores, ranked.query)) if falls.any() else np.arange(len(scores))

@@ -260,7 +260,7 @@ def _ranks(
     with np.errstate(over="ignore"):
         flat, own = scores.astype(np.float32), found_scores.astype(np.float32)
     starts = np.cumsum(lengths) - lengths
-    ordered = sorted_within(-flat, lengths, starts)
+    ordered = _sorted_within(-flat, lengths, starts)
     first, last = starts[owner], (starts + lengths)[owner]
     place = first_at_least(ordered, -own, first, last)
     rank = place - first + 1
@@ -283,12 +283,8 @@ def _check_finite(scores: Floats, lengths: Ints, query_ids: Sequence[str]) -> No
         )
 
 
-def sorted_within(values: Floats, lengths: Ints, starts: Ints) -> Floats:
+def _sorted_within(values: Floats, lengths: Ints, starts: Ints) -> Floats:
     """Return the values sorted in ascending order within each group."""
-    falls = values[1:] < values[:-1]
-    falls[starts[(starts > 0) & (starts < len(values))] - 1] = False
-    if not falls.any():
-        return values
     ordered = np.empty_like(values)
     for length in np.flatnonzero(np.bincount(lengths)):
         rows = starts[lengths == length][:, None] + np.arange(length)
