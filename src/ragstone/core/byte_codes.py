@@ -18,6 +18,8 @@ WORD: Final = 8
 MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX_TOO: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFTS: Final = np.array([64 - 8 * size for size in range(WORD + 1)], dtype=np.uint64)
+FIRST: Final = np.array([2 ** (8 * size) - 1 for size in range(WORD + 1)], dtype=np.uint64)
+"""Number of bytes -> a mask of that many first bytes of a word."""
 
 
 def words_at(padded: bytes) -> Codes:
@@ -57,3 +59,22 @@ def same_bytes(a: bytes, a_starts: Ints, b: bytes, b_starts: Ints, sizes: Ints) 
         done += WORD
         rest = rest[equal & (sizes[rest] > done)]
     return same
+
+
+def later_bytes(padded: bytes, a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> Flags:
+    """Return whether each part of `a` (starts, sizes) is greater than that of `b`, as bytes are."""
+    eight, longest = words_at(padded), np.maximum(a[1], b[1])
+    later, done = np.zeros(len(longest), np.bool_), 0
+    rest = np.arange(len(longest))
+    while len(rest):
+        ours, theirs = (
+            (
+                eight[np.minimum(starts[rest] + done, len(eight) - 1)]
+                & FIRST[np.clip(sizes[rest] - done, 0, WORD)]
+            ).byteswap()
+            for starts, sizes in (a, b)
+        )
+        later[rest] = ours > theirs
+        done += WORD
+        rest = rest[(ours == theirs) & (longest[rest] > done)]
+    return later

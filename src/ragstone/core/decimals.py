@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.core.byte_codes import WORD, words_at
+from ragstone.core.byte_codes import FIRST, WORD, words_at
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,8 +34,6 @@ _POINTS, _ZEROS, _SIXES = _repeated(ord(".")), _repeated(ord("0")), _repeated(6)
 _ONES, _HIGHS, _UPPER, _THREES = (_repeated(b) for b in (0x01, 0x80, 0xF0, 0x33))
 _SHIFTS: Final = np.array([64 - 8 * size for size in range(WORD + 1)], dtype=np.uint64)
 _FILL: Final = np.array([int(_ZEROS) >> 8 * size for size in range(WORD + 1)], dtype=np.uint64)
-_BEFORE: Final = np.array([2 ** (8 * size) - 1 for size in range(WORD + 1)], dtype=np.uint64)
-"""Number of bytes -> a mask of that many first bytes."""
 _PAIRS: Final = np.uint64(0x000000FF000000FF)
 
 
@@ -52,7 +50,7 @@ def decimals(padded: bytes, starts: Ints, sizes: Ints) -> Values:
     whole = np.minimum(_point(word), held)
     has_point = (whole < held) & (whole < WORD)
     fraction = (held - whole - 1) * has_point
-    before = _BEFORE[whole]
+    before = FIRST[whole]
     word = (word & before) | ((word >> np.uint64(8)) & ~before)
     number, plain = _digits(word, np.minimum(held, WORD) - has_point)
     plain &= (whole > 0) & ((fraction > 0) | ~has_point) & (held - has_point <= _DIGITS)

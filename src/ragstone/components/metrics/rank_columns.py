@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ragstone.components.metrics.arrays import within
 from ragstone.components.metrics.ranking_batch import (
     Qrels,
     RankingBatch,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _BITS: Final = 22
 """The table of the first bits of judged keys has 2^22 bytes."""
 _SHIFT: Final = np.uint64(64 - _BITS)
+_TIES: Final = 512
+"""Passages whose equals are compared at once."""
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -85,7 +88,9 @@ def _hits(judged: Lines, ranked: Lines) -> tuple[Ints, Ints] | None:
     table[known >> _SHIFT] = True
     line = np.flatnonzero(table[ranked.keys >> _SHIFT])
     keys = ranked.keys[line]
-    which = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    which, in_turn = np.empty(len(keys), np.int64), np.argsort(keys)
+    which[in_turn] = np.searchsorted(known, keys[in_turn])  # sorted ones are found much faster
+    which = np.minimum(which, len(known) - 1)
     sure = known[which] == keys
     line, which = line[sure], order[which[sure]]
     same = _places(ranked, judged.query_ids)[ranked.query[line]] == judged.query[which]
@@ -106,9 +111,13 @@ def _ranks(ranked: Lines, line: Ints) -> Ints:
     above = np.nextafter(wanted[equal], np.float32(np.inf))
     end = first_at_least(ordered, above, place[equal], last[equal])
     end = np.where(np.isinf(wanted[equal]) & (wanted[equal] > 0), last[equal], end)
-    for i, start, stop in zip(equal.tolist(), place[equal].tolist(), end.tolist(), strict=True):
-        own = ranked.passage(line[i])
-        rank[i] += sum(ranked.passage(other) > own for other in order[start:stop])
+    for start in range(0, len(equal), _TIES):
+        part = slice(start, start + _TIES)
+        mine, counts = equal[part], end[part] - place[equal[part]]
+        tie = np.repeat(np.arange(len(mine)), counts)
+        others = order[place[mine][tie] + within(tie, counts)]
+        before = ranked.later_passages(others, line[mine][tie])
+        rank[mine] += np.bincount(tie[before], minlength=len(mine))
     return rank
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from ragstone.core.byte_codes import MIX, WORD, byte_codes, same_bytes
+from ragstone.core.byte_codes import MIX, WORD, byte_codes, later_bytes, same_bytes
 from ragstone.core.decimals import decimals
 from ragstone.data.readers.qrels import JudgementParser
 from ragstone.data.readers.rows import FieldError, read_bytes
@@ -99,6 +99,13 @@ class Lines:
         same = sizes == other.passages.sizes[theirs]
         starts = self.passages.starts[ours], other.passages.starts[theirs]
         return same & same_bytes(self.text, starts[0], other.text, starts[1], sizes)
+
+    def later_passages(self, lines: Ints, others: Ints) -> Flags:
+        """Return whether the passage ids of lines are greater than those of other lines."""
+        starts, sizes = self.passages
+        return later_bytes(
+            self.text, (starts[lines], sizes[lines]), (starts[others], sizes[others])
+        )
 
 
 class _Columns(Mapping[str, T]):
