@@ -37,13 +37,19 @@ def byte_codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
     code: Codes = eight[starts] << _SHIFTS[np.minimum(sizes, WORD)]
     rest = np.flatnonzero(sizes > WORD)
     last = eight[(starts + sizes)[rest] - WORD]
-    code[rest] = (code[rest] * MIX) ^ ((last + sizes[rest].astype(np.uint64)) * _MIX_TOO)
+    code[rest] = mixed(mixed(code[rest]) ^ (last + sizes[rest].astype(np.uint64)))
     done = WORD
     while len(rest := rest[sizes[rest] > done + WORD]):
-        part = eight[starts[rest] + done] * MIX
-        code[rest] = (code[rest] ^ part ^ (part >> np.uint64(29))) * _MIX_TOO
+        code[rest] = mixed(code[rest] ^ eight[starts[rest] + done])
         done += WORD
     return code
+
+
+def mixed(code: Codes) -> Codes:
+    """Return other codes for other codes, each bit a mixture of all bits."""
+    code = (code ^ (code >> np.uint64(32))) * MIX
+    code = (code ^ (code >> np.uint64(29))) * _MIX_TOO
+    return code ^ (code >> np.uint64(32))
 
 
 def same_bytes(a: bytes, a_starts: Ints, b: bytes, b_starts: Ints, sizes: Ints) -> Flags:

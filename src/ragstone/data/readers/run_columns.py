@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from ragstone.core.byte_codes import MIX, WORD, byte_codes, later_bytes, same_bytes
+from ragstone.core.byte_codes import MIX, WORD, byte_codes, later_bytes, mixed, same_bytes
 from ragstone.core.decimals import decimals
 from ragstone.data.readers.qrels import JudgementParser
 from ragstone.data.readers.rows import FieldError, read_bytes
@@ -255,7 +255,8 @@ def _coded(
     ends = (starts + sizes)[heads].tolist()
     ids = [text[a:b].decode() for a, b in zip(starts[heads].tolist(), ends, strict=True)]
     numbers = np.array([known.setdefault(query_id, len(known)) for query_id in ids])
-    keys = (byte_codes(text, *passages) ^ (codes * MIX)) * MIX
+    # Ids of one length differ in a few bytes, so that sums or products of codes would often be equal.
+    keys = (byte_codes(text, *passages) ^ mixed(codes)) * MIX
     return np.repeat(numbers, np.diff(heads, append=len(starts))), keys
 
 
