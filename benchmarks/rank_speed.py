@@ -1,6 +1,6 @@
 """How fast `ragstone rank` scores a run of 1,000,000 lines, beside a script with pytrec_eval.
 
-    python benchmarks/rank_speed.py [FOLDER]    FOLDER: /work/shared/data/bergen or another of BERGEN
+    python benchmarks/rank_speed.py [FOLDER]    FOLDER: BERGEN's data
 
 Both are whole processes, started in turns; the figure is the processor time of each (user and
 system), the least of five. The runs: a made one of 10,000 queries with 100 passages each and
@@ -81,7 +81,7 @@ def write_real(folder: Path, run: Path, qrels: Path) -> None:
             query, _, passage, *_ = line.split()
             own = pages.get(query.partition("_")[2], {"none": "1"})
             grades = held.setdefault(query, dict(own))
-            if draw.random() < 0.1:  # noqa: PLR2004 - a tenth
+            if draw.random() < 0.1:
                 grades.setdefault(passage, draw.choice("0012"))
     with qrels.open("w") as judged:
         judged.writelines(f"{q} 0 {p} {g}\n" for q, own in held.items() for p, g in own.items())

@@ -26,11 +26,13 @@ def _read(numbers: list[str]) -> list[int]:
     sizes = np.array([len(number) for number in numbers])
     padded = " ".join(numbers).encode() + bytes(2 * WORD)
     found = decimals(padded, np.cumsum(sizes + 1) - sizes - 1, sizes)
-    return found.view(np.int64).tolist()
+    bits: list[int] = found.view(np.int64).tolist()
+    return bits
 
 
 def _bits(numbers: list[str]) -> list[int]:
-    return np.array([float(number) for number in numbers]).view(np.int64).tolist()
+    bits: list[int] = np.array([float(n) for n in numbers]).view(np.int64).tolist()
+    return bits
 
 
 def _drawn(draw: random.Random) -> str:
@@ -65,6 +67,6 @@ def test_what_python_writes_is_read_again(values: list[float]) -> None:
 
 @pytest.mark.parametrize("text", ["high", "-", ".", "1.2.3", "12a", "1-2", "0x10", "1.5.", "1__0"])
 def test_what_float_refuses_is_refused(text: str) -> None:
-    """It is no number, whatever its neighbours are."""
+    """The error of `float` comes through, whatever its neighbours are."""
     with pytest.raises(ValueError, match="could not convert"):
         _read(["1.5", text, "2"])

@@ -104,7 +104,10 @@ def _quotients(number: Ints, power: Ints) -> tuple[Values, Flags]:
 
 
 def _product(a: Values, b: Values) -> tuple[Values, Values]:
-    """Return the rounded product and its rounding error (Dekker, Numerische Mathematik 18, 1971)."""
+    """Return the rounded product and its rounding error.
+
+    Dekker, Numerische Mathematik 18, 1971.
+    """
     (a_upper, a_lower), (b_upper, b_lower) = _halves(a), _halves(b)
     product = a * b
     error = ((a_upper * b_upper - product) + a_upper * b_lower + a_lower * b_upper) + (

@@ -285,7 +285,8 @@ def _summaries(
 ) -> dict[str, Summary]:
     """Return metric -> summary of a table of scores, whose rows are metric by metric."""
     needed = ("value", "status", *(("query_id",) if missing or clusters else ()))
-    held, found, start = {n: table.column(n).to_pylist() for n in needed}, dict[str, Summary](), 0
+    held = {name: list(table.column(name).to_pylist()) for name in needed}
+    found, start = dict[str, Summary](), 0
     for metric, rows in groupby(table.column("metric").to_pylist()):
         part = slice(start, start + len(list(rows)))
         start = part.stop

@@ -30,7 +30,9 @@ def _write(folder: Path, seed: int) -> tuple[Path, Path]:
             score = draw.choice([*_SCORES, f"{draw.gauss(0, 1)!r}"])
             lines.append(f"q{query} Q0 {passage} 0 {score} x\n")
         for passage in draw.sample(ids, 15):
-            judged.append(f"q{query + 2} 0 {passage} {draw.choice('0012-')[0].replace('-', '-1')}\n")
+            judged.append(
+                f"q{query + 2} 0 {passage} {draw.choice('0012-')[0].replace('-', '-1')}\n"
+            )
     if seed % 2:
         draw.shuffle(lines)
         draw.shuffle(judged)

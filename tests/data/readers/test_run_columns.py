@@ -20,7 +20,7 @@ from ragstone.errors import DatasetError
 
 _RUN = b"q1 Q0 p1 1 2.5 x\nq1 Q0 p2 2 0.5 x\nq2 Q0 p1 1 -1 x\n"
 _QRELS = b"q1 0 p1 2\nq1 0 p2 0\nq2 0 p9 -1\n"
-_IRREGULAR = {
+_IRREGULAR: dict[str, Callable[[bytes], bytes]] = {
     "blank at the end": lambda t: t.replace(b"x\n", b"x \n", 1),
     "blank at the start": lambda t: b" " + t,
     "two blanks": lambda t: t.replace(b" ", b"  ", 1),
@@ -32,7 +32,7 @@ _IRREGULAR = {
     "no last break": lambda t: t.removesuffix(b"\n"),
     "an empty line": lambda t: t.replace(b"\n", b"\n\n", 1),
     "an empty last line": lambda t: t + b"\n",
-    "empty": lambda t: b"",
+    "empty": lambda t: t[:0],
     "a mark of the byte order": lambda t: b"\xef\xbb\xbf" + t,
     "no UTF-8": lambda t: t.replace(b"p2", b"p\xe4"),
     "other letters": lambda t: t.replace(b"p2", "p\u00e4".encode()),
@@ -98,7 +98,8 @@ def test_irregular_files(tmp_path: Path, change: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["nan", "inf", "-inf", "1e400", "high", "1_0", "+1", "1.0", "1e2", "9" * 15, "-", "0x1"]
+    "number",
+    ["nan", "inf", "-inf", "1e400", "high", "1_0", "+1", "1.0", "1e2", "9" * 15, "-", "0x1"],
 )
 def test_numbers(tmp_path: Path, number: str) -> None:
     """A score is what `float` reads, a grade is what `int` reads."""
@@ -115,7 +116,9 @@ def test_files_that_are_absent_or_cut(tmp_path: Path) -> None:
 
 
 _ID = st.text("ab\u00e4-", min_size=1, max_size=12) | st.sampled_from(["q1", "q2", "p1", "x" * 30])
-_FIELD = _ID | st.sampled_from(["1", "0", "-1", "0.5", "1e3", "nan", "2.5000001", "13.402999877929688"])
+_FIELD = _ID | st.sampled_from(
+    ["1", "0", "-1", "0.5", "1e3", "nan", "2.5000001", "13.402999877929688"]
+)
 _GAP = st.sampled_from([" "] * 30 + ["\t"] * 3 + ["  ", " \t", "\r", "\x0b", "\u00a0"])
 
 
@@ -127,7 +130,9 @@ def _files(draw: st.DrawFn) -> bytes:
     lines = []
     for _ in range(draw(st.integers(0, 12))):
         fields = [draw(_ID) for _ in range(width)]
-        fields[4 if width == 6 else -1] = draw(st.sampled_from(["1", "2", "0"]) if plain else _FIELD)
+        fields[4 if width == 6 else -1] = draw(
+            st.sampled_from(["1", "2", "0"]) if plain else _FIELD
+        )
         gaps = [gap if plain else draw(_GAP) for _ in fields[1:]]
         end = "\n" if plain else draw(st.sampled_from(["\n"] * 20 + ["\n\n", " \n", "\r\n", ""]))
         lines.append("".join(a + b for a, b in zip(fields, [*gaps, end], strict=True)))
@@ -154,7 +159,7 @@ def test_equal_codes_of_different_ids(tmp_path: Path, monkeypatch: pytest.Monkey
     """Bytes decide about queries; passages that look alike leave the file to the line reader."""
     (tmp_path / "run").write_bytes(_RUN.replace(b"q", b"a-long-query-"))
 
-    def first_byte(padded: bytes, starts: Any, sizes: Any) -> Any:
+    def first_byte(padded: bytes, starts: Any, _sizes: Any) -> Any:
         return byte_codes.words_at(padded)[starts] & byte_codes.FIRST[1]
 
     monkeypatch.setattr(run_columns, "byte_codes", first_byte)

@@ -96,9 +96,10 @@ class Lines:
     def same_passages(self, ours: Ints, other: Lines, theirs: Ints) -> Flags:
         """Return whether lines of this file and of another one have the same passage id."""
         sizes = self.passages.sizes[ours]
-        same = sizes == other.passages.sizes[theirs]
+        same: Flags = sizes == other.passages.sizes[theirs]
         starts = self.passages.starts[ours], other.passages.starts[theirs]
-        return same & same_bytes(self.text, starts[0], other.text, starts[1], sizes)
+        same &= same_bytes(self.text, starts[0], other.text, starts[1], sizes)
+        return same
 
     def later_passages(self, lines: Ints, others: Ints) -> Flags:
         """Return whether the passage ids of lines are greater than those of other lines."""
@@ -167,16 +168,21 @@ def qrel_columns(path: Path) -> Mapping[str, Mapping[str, int]]:
     """Return what `read_qrels` returns, as columns if the file is plain; the same errors."""
     try:
         text = _plain_text(path)
+        _refuse_mixture(text)
         first = text[: text.index(b"\n") + 1]
         parse = JudgementParser()
         start = 0 if parse(first) else len(first)
-        if b"\t" in text and b" " in text:  # only tabs separate the fields of a line with tabs
-            raise _NotPlain
         columns = (0, parse.width - 2, parse.width - 1)
         found = _read(text, start, parse.width, columns, _grades)
     except (_NotPlain, FieldError, DatasetError):
         return read_qrels(path)
     return QrelColumns(found)
+
+
+def _refuse_mixture(text: bytes) -> None:
+    """Raise `_NotPlain` for tabs and blanks: in qrels, a line with tabs has no other separators."""
+    if b"\t" in text and b" " in text:
+        raise _NotPlain
 
 
 def _plain_text(path: Path) -> bytes:
@@ -217,9 +223,7 @@ def _read(
     return Lines(text, known, query, _Fields(starts, sizes), keys, found)
 
 
-def _cut(
-    text: bytes, start: int, stop: int, width: int, chosen: tuple[int, ...]
-) -> list[_Fields]:
+def _cut(text: bytes, start: int, stop: int, width: int, chosen: tuple[int, ...]) -> list[_Fields]:
     """Return some fields of the lines between two positions; all lines have `width` fields."""
     if stop - start > 2 * _BLOCK_BYTES:
         raise _NotPlain
@@ -255,7 +259,7 @@ def _coded(
     ends = (starts + sizes)[heads].tolist()
     ids = [text[a:b].decode() for a, b in zip(starts[heads].tolist(), ends, strict=True)]
     numbers = np.array([known.setdefault(query_id, len(known)) for query_id in ids])
-    # Ids of one length differ in a few bytes, so that sums or products of codes would often be equal.
+    # Like ids differ in few bytes; codes that are not mixed would often cancel out.
     keys = (byte_codes(text, *passages) ^ mixed(codes)) * MIX
     return np.repeat(numbers, np.diff(heads, append=len(starts))), keys
 
@@ -273,9 +277,7 @@ def _scores(text: bytes, fields: _Fields) -> Values:
 def _grades(text: bytes, fields: _Fields) -> Ints:
     if fields.sizes.max() > WORD:
         raise _NotPlain
-    _, first, which = np.unique(
-        byte_codes(text, *fields), return_index=True, return_inverse=True
-    )
+    _, first, which = np.unique(byte_codes(text, *fields), return_index=True, return_inverse=True)
     starts, sizes = fields.starts[first].tolist(), fields.sizes[first].tolist()
     try:
         known = [int(text[a : a + size]) for a, size in zip(starts, sizes, strict=True)]
