@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
 
+Text: TypeAlias = bytes | bytearray
 WORD: Final = 8
 """Bytes that are read at once; a text needs as many behind its last part."""
 MIX: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -22,12 +23,12 @@ FIRST: Final = np.array([2 ** (8 * size) - 1 for size in range(WORD + 1)], dtype
 """Number of bytes -> a mask of that many first bytes of a word."""
 
 
-def words_at(padded: bytes) -> Codes:
+def words_at(padded: Text) -> Codes:
     """Return the eight bytes from each position on, as a view of the text."""
     return np.ndarray((len(padded) - WORD + 1,), "<u8", padded, 0, (1,))
 
 
-def byte_codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
+def byte_codes(padded: Text, starts: Ints, sizes: Ints) -> Codes:
     """Return the code of each part: its bytes if there are at most eight, else a hash of them.
 
     Two different parts, neither with a zero byte, have one code with a probability of 2^-64.
@@ -52,7 +53,7 @@ def mixed(code: Codes) -> Codes:
     return code ^ (code >> np.uint64(32))
 
 
-def same_bytes(a: bytes, a_starts: Ints, b: bytes, b_starts: Ints, sizes: Ints) -> Flags:
+def same_bytes(a: Text, a_starts: Ints, b: Text, b_starts: Ints, sizes: Ints) -> Flags:
     """Return whether the parts of two padded texts, equal in size, have the same bytes."""
     ours, theirs = words_at(a), words_at(b)
     shifts = _SHIFTS[np.minimum(sizes, WORD)]
@@ -67,7 +68,7 @@ def same_bytes(a: bytes, a_starts: Ints, b: bytes, b_starts: Ints, sizes: Ints) 
     return same
 
 
-def later_bytes(padded: bytes, a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> Flags:
+def later_bytes(padded: Text, a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> Flags:
     """Return whether each part of `a` (starts, sizes) is greater than that of `b`, as bytes are."""
     eight, longest = words_at(padded), np.maximum(a[1], b[1])
     later, done = np.zeros(len(longest), np.bool_), 0

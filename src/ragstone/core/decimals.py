@@ -11,7 +11,7 @@ from ragstone.core.byte_codes import FIRST, WORD, words_at
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragstone.core.byte_codes import Codes, Flags, Ints
+    from ragstone.core.byte_codes import Codes, Flags, Ints, Text
 
     Values = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ _FILL: Final = np.array([int(_ZEROS) >> 8 * size for size in range(WORD + 1)], d
 _PAIRS: Final = np.uint64(0x000000FF000000FF)
 
 
-def decimals(padded: bytes, starts: Ints, sizes: Ints) -> Values:
+def decimals(padded: Text, starts: Ints, sizes: Ints) -> Values:
     """Return the number of each part of a text, which has eight more bytes behind the last part.
 
     Raises `ValueError` if `float` refuses a part.

@@ -7,27 +7,31 @@ passage once in a ranking. For any other file, and for every error message, the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.core.byte_codes import MIX, WORD, byte_codes, later_bytes, mixed, same_bytes
 from ragstone.core.decimals import decimals
 from ragstone.data.readers.qrels import JudgementParser
-from ragstone.data.readers.rows import FieldError, read_bytes
+from ragstone.data.readers.rows import FieldError, opened, read_bytes
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.errors import DatasetError
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     import numpy.typing as npt
 
-    from ragstone.core.byte_codes import Codes, Flags, Ints
+    from ragstone.core.byte_codes import Codes, Flags, Ints, Text
 
     Values = npt.NDArray[np.float64]
 
@@ -56,7 +60,7 @@ class _Fields(NamedTuple):
 class Lines:
     """The lines of a file, sorted by query; within a query they keep their order."""
 
-    text: bytes
+    text: Text
     """The file, with `_BEHIND` behind it."""
     query_ids: Mapping[str, int]
     """Query id -> its number, by first appearance."""
@@ -80,18 +84,16 @@ class Lines:
 
     def passage_ids(self, query_id: str) -> list[str]:
         """Return the passages of a query, in the order of the lines."""
-        return [self.passage(line).decode() for line in self.lines_of(query_id)]
+        lines = self.lines_of(query_id)
+        part = slice(lines.start, lines.stop)
+        starts, sizes = (side[part].tolist() for side in self.passages)
+        return [self.text[a : a + n].decode() for a, n in zip(starts, sizes, strict=True)]
 
     def lines_of(self, query_id: str) -> range:
         """Return the lines of a query; raise `KeyError` if it has none."""
         number = self.query_ids[query_id]
         start = int(self.starts[number])
         return range(start, start + int(self.counts[number]))
-
-    def passage(self, line: int) -> bytes:
-        """Return the passage id of a line."""
-        start = int(self.passages.starts[line])
-        return self.text[start : start + int(self.passages.sizes[line])]
 
     def same_passages(self, ours: Ints, other: Lines, theirs: Ints) -> Flags:
         """Return whether lines of this file and of another one have the same passage id."""
@@ -171,7 +173,7 @@ def qrel_columns(path: Path) -> Mapping[str, Mapping[str, int]]:
         _refuse_mixture(text)
         first = text[: text.index(b"\n") + 1]
         parse = JudgementParser()
-        start = 0 if parse(first) else len(first)
+        start = 0 if parse(bytes(first)) else len(first)
         columns = (0, parse.width - 2, parse.width - 1)
         found = _read(text, start, parse.width, columns, _grades)
     except (_NotPlain, FieldError, DatasetError):
@@ -179,26 +181,40 @@ def qrel_columns(path: Path) -> Mapping[str, Mapping[str, int]]:
     return QrelColumns(found)
 
 
-def _refuse_mixture(text: bytes) -> None:
+def _refuse_mixture(text: Text) -> None:
     """Raise `_NotPlain` for tabs and blanks: in qrels, a line with tabs has no other separators."""
     if b"\t" in text and b" " in text:
         raise _NotPlain
 
 
-def _plain_text(path: Path) -> bytes:
+def _plain_text(path: Path) -> Text:
     """Return a file that is plain as far as this is quickly seen, with `_BEHIND` behind it."""
-    text = read_bytes(path, _BEHIND)
+    text = read_bytes(path, _BEHIND) if path.suffix == ".gz" else _in_one_piece(path)
     if len(text) == len(_BEHIND) or not text.isascii():
         raise _NotPlain
     return text
 
 
+def _in_one_piece(path: Path) -> bytearray:
+    """Return a file and `_BEHIND`, without a second copy of it in memory."""
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > limits.MAX_DOCUMENT_BYTES:
+            raise _NotPlain
+        text = bytearray(size + len(_BEHIND))
+        found = cast("BufferedReader", file).readinto(memoryview(text)[:size])
+        if found < size or file.read(1):  # somebody writes the file
+            raise _NotPlain
+    text[size:] = _BEHIND
+    return text
+
+
 def _read(
-    text: bytes,
+    text: Text,
     start: int,
     width: int,
     chosen: tuple[int, int, int],
-    numbers: Callable[[bytes, _Fields], Values | Ints],
+    numbers: Callable[[Text, _Fields], Values | Ints],
 ) -> Lines:
     """Return the lines from a position on, given the columns of query, passage and number."""
     known: dict[str, int] = {}
@@ -223,7 +239,7 @@ def _read(
     return Lines(text, known, query, _Fields(starts, sizes), keys, found)
 
 
-def _cut(text: bytes, start: int, stop: int, width: int, chosen: tuple[int, ...]) -> list[_Fields]:
+def _cut(text: Text, start: int, stop: int, width: int, chosen: tuple[int, ...]) -> list[_Fields]:
     """Return some fields of the lines between two positions; all lines have `width` fields."""
     if stop - start > 2 * _BLOCK_BYTES:
         raise _NotPlain
@@ -245,7 +261,7 @@ def _cut(text: bytes, start: int, stop: int, width: int, chosen: tuple[int, ...]
 
 
 def _coded(
-    text: bytes, queries: _Fields, passages: _Fields, known: dict[str, int]
+    text: Text, queries: _Fields, passages: _Fields, known: dict[str, int]
 ) -> tuple[Ints, Codes]:
     """Return query number and key of each line; new query ids are added to `known`."""
     starts, sizes = queries
@@ -264,7 +280,7 @@ def _coded(
     return np.repeat(numbers, np.diff(heads, append=len(starts))), keys
 
 
-def _scores(text: bytes, fields: _Fields) -> Values:
+def _scores(text: Text, fields: _Fields) -> Values:
     try:
         found = decimals(text, *fields)
     except ValueError as error:
@@ -274,7 +290,7 @@ def _scores(text: bytes, fields: _Fields) -> Values:
     return found
 
 
-def _grades(text: bytes, fields: _Fields) -> Ints:
+def _grades(text: Text, fields: _Fields) -> Ints:
     if fields.sizes.max() > WORD:
         raise _NotPlain
     _, first, which = np.unique(byte_codes(text, *fields), return_index=True, return_inverse=True)
