@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from ragstone.components.context_settings.gold_noise import GoldNoise
 from ragstone.core.builtins import BUILT_IN
-from ragstone.core.registry import create, find
+from ragstone.core.registry import build, create, find
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError, UnknownComponent
 
@@ -133,3 +134,39 @@ def test_an_unknown_name_is_its_own_error() -> None:
 def test_a_parameter_without_a_name_is_the_first_one() -> None:
     """`retrieved(3)` sets the first field."""
     assert parse_spec("retrieved(3)", where="x").parameters == {"": 3}
+
+
+@dataclass(frozen=True)
+class _Part:
+    k: int
+    name: str = "a"
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.k == 0:
+            raise ValueError("k is 0")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"k": 3}, _Part(3)),
+        ({"k": 3, "name": "b", "share": 0.25}, _Part(3, "b", 0.25)),
+        ({"k": "3"}, _Part(3)),
+        ({"k": 3, "share": 1}, _Part(3, share=1.0)),
+        ({}, "part: key 'k': "),
+        ({"k": "x"}, "part: key 'k': input should be a valid integer"),
+        ({"k": 0}, "part: key '.*': value error, k is 0"),
+    ],
+)
+def test_values_of_the_right_type_are_taken_without_a_check(
+    given: dict[str, object], expected: _Part | str
+) -> None:
+    """Others are converted or refused; the outcome is the same either way."""
+    if isinstance(expected, str):
+        with pytest.raises(ConfigError, match=expected):
+            build(_Part, given, where="part")
+    else:
+        found = build(_Part, given, where="part")
+        assert found == expected
+        assert type(found.share) is float

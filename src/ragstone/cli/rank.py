@@ -64,7 +64,7 @@ def command(
       ragstone rank a.trec a.tsv nDCG@5 --also b.trec b.tsv --also c.trec c.tsv
     """
     from ragstone.components.metrics.parse import check_variant, parse_metric, with_variant
-    from ragstone.data.readers.trec import read_run
+    from ragstone.data.readers.run_columns import run_columns
     from ragstone.evaluation.score_files import average, evaluate_run
 
     check_variant(variant)
@@ -72,7 +72,7 @@ def command(
     document_of = _document_of(documents, document_separator)
     found = {
         str(run_file): evaluate_run(
-            run=read_run(run_file),
+            run=run_columns(run_file),
             metrics=list(wanted),
             document_of=document_of,
             variant="corrected" if variant == "corrected" else "paper",
@@ -107,12 +107,13 @@ def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:
     """
     from ragstone.components.metrics.parse import parse_metric
     from ragstone.data.machine_qrels import machine_made
-    from ragstone.data.readers.trec import best_grades, read_qrels, read_subtopics
+    from ragstone.data.readers.run_columns import qrel_columns
+    from ragstone.data.readers.trec import best_grades, read_subtopics
 
     if made := machine_made(path):
         click.echo(f"note: {made}: the metrics measure agreement with this model", err=True)
     if not any("subtopics" in parse_metric(name).requires for name in metrics):
-        return {"qrels": read_qrels(path)}
+        return {"qrels": qrel_columns(path)}
     subtopics = read_subtopics(path)
     return {"qrels": best_grades(subtopics), "subtopics": subtopics}
 

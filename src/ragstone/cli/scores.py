@@ -72,5 +72,7 @@ def _inapplicable(evaluation: Evaluation) -> dict[tuple[str, str], int]:
     """Return (metric, reason) -> number of queries without a value of the metric."""
     from ragstone.core.schemas import rows
 
+    if "not_applicable" not in evaluation.table.column("status").to_pylist():
+        return {}
     scores = (row for row in rows(evaluation.table) if row["status"] == "not_applicable")
     return dict(Counter((score["metric"], score["reason"]) for score in scores))

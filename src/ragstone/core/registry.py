@@ -15,14 +15,14 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import BUILT_IN, FORMER_KINDS, PROTOCOLS, SYNONYMS
 from ragstone.core.component import Component
@@ -33,6 +33,7 @@ from ragstone.errors import ConfigError, RagstoneError, UnknownComponent, did_yo
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+_SIMPLE: Final = (int, float, str, bool)
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 """The folder of the experiment file that is being read."""
 
@@ -147,7 +148,8 @@ def known(kind: str) -> Mapping[str, str]:
     kind = FORMER_KINDS.get(kind, kind)
     table = dict(BUILT_IN[kind])
     groups = [kind, *(former for former, now in FORMER_KINDS.items() if now == kind)]
-    for point in (point for group in groups for point in entry_points(group=f"ragstone.{group}")):
+    every = entry_points()
+    for point in (point for group in groups for point in every.select(group=f"ragstone.{group}")):
         if point.name in table and table[point.name] != point.value:
             raise ConfigError(
                 f"two {kind} are called {point.name!r}: {table[point.name]} and {point.value}; "
@@ -175,26 +177,47 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
         raise ConfigError(
             f"{where}: unknown key {key!r}{did_you_mean(key, legal)}", key=key, value=named[key]
         )
-    from pydantic import ValidationError
-
     try:
+        if _has_exact_types(fields, named):
+            with suppress(ValueError, AssertionError):  # pydantic states these in its own form
+                return kind(**named)
         return _adapter(kind).validate_python(named)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "?"
-        raise ConfigError(
-            f"{where}: key {key!r}: {first['msg'].lower()}, found {first['input']!r}",
-            key=str(first["loc"][0]) if first["loc"] else None,
-            value=first["input"],
-        ) from error
     except ConfigError as error:
         raise error.with_message(_placed(where, str(error))) from error
     except RagstoneError:
         raise
     except Exception as error:
-        raise ConfigError(
+        raise _refusal(kind, error, where) from error
+
+
+def _has_exact_types(fields: Sequence[dataclasses.Field[Any]], named: Mapping[str, Any]) -> bool:
+    """Return whether no field is missing, and each value has a simple type that its field names.
+
+    Such values need no check by pydantic, whose import takes longer than most commands.
+    """
+    missing = dataclasses.MISSING
+    return all(
+        type(named[f.name]) in _SIMPLE and type(named[f.name]).__name__ in str(f.type).split(" | ")
+        if f.name in named
+        else f.default is not missing or f.default_factory is not missing
+        for f in fields
+    )
+
+
+def _refusal(kind: type, error: Exception, where: str) -> ConfigError:
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return ConfigError(
             f"{where}: {kind.__name__} raised {type(error).__name__}: {error}{error_line(error)}"
-        ) from error
+        )
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"])) or "?"
+    return ConfigError(
+        f"{where}: key {key!r}: {first['msg'].lower()}, found {first['input']!r}",
+        key=str(first["loc"][0]) if first["loc"] else None,
+        value=first["input"],
+    )
 
 
 def _completed(kind: str, component: Any, where: str) -> Any:

@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Final
 
-from pydantic import TypeAdapter, ValidationError
-
 from ragstone.core.fingerprint import digest_file
 from ragstone.data.readers.rows import json_document
 from ragstone.errors import DatasetError
@@ -73,6 +71,8 @@ def machine_made(qrels: Path) -> str:
     path = mark_path(qrels)
     if not path.is_file():
         return ""
+    from pydantic import TypeAdapter, ValidationError
+
     try:
         mark = TypeAdapter(QrelsMark).validate_python(json_document(path))
     except ValidationError as error:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
-from itertools import combinations
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import chain, combinations
 from typing import Final
 
 from ragstone.data.readers.rows import listed
@@ -92,12 +92,11 @@ def check_passages(
 ) -> None:
     """Warn if no ranking contains a judged passage of its query."""
     common = [query_id for query_id in qrels if query_id in rankings]
-    run = {q: r.passage_ids if isinstance(r := rankings[q], Ranking) else r for q in common}
-    judged = [passage_id for query_id in common for passage_id in qrels[query_id]]
-    if any(not qrels[q].keys().isdisjoint(run[q]) for q in common) or not judged:
+    if any(not qrels[q].keys().isdisjoint(_passages(rankings[q])) for q in common):
         return
-    ranked = list(dict.fromkeys(passage_id for ranking in run.values() for passage_id in ranking))
-    if ranked:
+    judged = [passage_id for query_id in common for passage_id in qrels[query_id]]
+    ranked = list(dict.fromkeys(chain.from_iterable(_passages(rankings[q]) for q in common)))
+    if judged and ranked:
         _LOG.warning(
             "no ranking contains a judged passage of its query, so every value is 0: the run has "
             "passages such as %s, and the qrels %s%s",
@@ -105,6 +104,10 @@ def check_passages(
             _some(judged),
             id_hint(ranked, set(judged)),
         )
+
+
+def _passages(ranking: Ranking | Mapping[str, float]) -> Iterable[str]:
+    return ranking.passage_ids if isinstance(ranking, Ranking) else ranking
 
 
 def _some(ids: Collection[str]) -> str:

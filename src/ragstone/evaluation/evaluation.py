@@ -104,6 +104,8 @@ class Evaluation(Tabular):
                 [m, key, f"{v:.4g}"] for m, held in self.beside.items() for key, v in held.items()
             ]
             yield TextTable(["metric", "of all answers", "value"], rows)
+        if not self.clusters:
+            return
         queries = dict.fromkeys(self.table.column("query_id").to_pylist())
         if warning := few_clusters(clusters_of(queries, self.clusters) or ()):
             yield warning

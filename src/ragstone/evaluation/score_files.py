@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.components.judges.scoring import judge_predictions
@@ -25,8 +24,9 @@ from ragstone.components.metrics.score import (
     score_answers,
     score_rankings,
 )
-from ragstone.core.schemas import SCORES, columns, joined, scores_to_table
+from ragstone.core.schemas import SCORES, joined, scores_to_table
 from ragstone.data.matching_ids import check_ids, check_passages
+from ragstone.data.readers.run_columns import QrelColumns
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.evaluation.answered import Answered
@@ -113,7 +113,11 @@ def evaluate_run(
 
 def _with_relevant(qrels: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return the queries with a relevant passage; raise `DatasetError` if there are none."""
-    judged = [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
+    judged = (
+        qrels.with_relevant()
+        if isinstance(qrels, QrelColumns)
+        else [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
+    )
     if not judged:
         raise DatasetError(
             f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
@@ -280,10 +284,14 @@ def _summaries(
     scales: Mapping[str, Scale],
 ) -> dict[str, Summary]:
     """Return metric -> summary of a table of scores, whose rows are metric by metric."""
-    held, found = columns(table), {}
-    rows = zip(held["metric"], held["query_id"], held["value"], held["status"], strict=True)
-    for metric, mine in groupby(rows, itemgetter(0)):
-        _, query_ids, values, statuses = zip(*mine, strict=True)
+    needed = ("value", "status", *(("query_id",) if missing or clusters else ()))
+    held = {name: list(table.column(name).to_pylist()) for name in needed}
+    found, start = dict[str, Summary](), 0
+    for metric, rows in groupby(table.column("metric").to_pylist()):
+        part = slice(start, start + len(list(rows)))
+        start = part.stop
+        values, statuses, *ids = (held[name][part] for name in needed)
+        query_ids = ids[0] if ids else ()
         pairs = zip(query_ids, statuses, strict=True) if missing else ()
         found[metric] = summarise_scores(
             values,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.core.screen_text import shorten
 from ragstone.core.tables import TextTable
 from ragstone.results import leaderboards, population, usage, wording
 from ragstone.results.beside import figure_table
@@ -111,7 +112,7 @@ def _remarks(results: StoredResults) -> str | None:
 def _failures(results: StoredResults) -> str | None:
     found, shown = results.failures, limits.SHOWN_FAILURES
     lines = [
-        wording.shorten(f"  {n.count:,} x {n.component}: {n.what}", limits.REASON_CHARACTERS)
+        shorten(f"  {n.count:,} x {n.component}: {n.what}", limits.REASON_CHARACTERS)
         for n in found[:shown]
     ]
     if found[shown:]:

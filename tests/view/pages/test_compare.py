@@ -117,7 +117,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     """On the list of changed queries too; links lead to the query."""
     made_results(tmp_path / "s", texts=HOSTILE)
     values = {"a": "made:bm25 + small:gold", "b": "made:dense + small:none"}
-    html = html_of(tmp_path / "s", "/compare", **values)
+    html = html_of(tmp_path / "s", "/compare", None, **values)
     assert "<script>document" not in html
     assert "<img" not in html
     assert any(link.startswith("/query/q0") for link in links_of(html))

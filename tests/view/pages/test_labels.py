@@ -33,7 +33,7 @@ def test_filters_and_links(tmp_path: Path) -> None:
     assert [row["value"] for row in rows] == ["ferries", "town hall", "museum"]
     assert "label=domain:ferries" in rows[0]["links"]["value"]
     assert "lowest for" in found["verdict"]
-    assert "n/a" in html_of(tmp_path / "s", "/labels", **values)
+    assert "n/a" in html_of(tmp_path / "s", "/labels", None, **values)
     assert "No test compares the values" in found["basis"]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ragstone.components.metrics.arrays import positions
+from ragstone.core.byte_codes import MIX, WORD, byte_codes
 from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, SIGN, fold, is_english, words
 from ragstone.text.numbers import NUMERIC
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 _END: Final = "\0"
 _SIGNS: Final = (string.punctuation + SIGN).encode()
-_CODE_BYTES: Final = 8
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-_MIX_TOO: Final = np.uint64(0xBF58476D1CE4E5B9)
 _BLANK: Final = 32
 _FULL_STOP: Final = 30
 _FOLD: Final = bytes(
@@ -40,7 +38,6 @@ _FOLD: Final = bytes(
 )  # fmt: skip
 """Byte -> byte: ends of texts to 0, signs below the blank, letters and digits above it."""
 _BELOW_BLANK: Final = bytes(range(1, _BLANK))
-_SHIFTS: Final = np.array([64 - 8 * size for size in range(_CODE_BYTES + 1)], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class Texts:
     def _stream(self) -> bytes:
         """All texts folded, a zero before and after each, and padding behind the last."""
         joined = _joined(self.texts, self.languages, self.signs)
-        return joined.translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
+        return joined.translate(_FOLD) + b"\0" * (2 * WORD)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
@@ -106,7 +103,7 @@ class Texts:
     @cached_property
     def ends(self) -> Ints:
         """Positions of the zeros before, between and after the texts."""
-        held = np.frombuffer(self._stream, np.uint8)[: -2 * _CODE_BYTES]
+        held = np.frombuffer(self._stream, np.uint8)[: -2 * WORD]
         return np.flatnonzero(held == 0)
 
     @cached_property
@@ -114,7 +111,7 @@ class Texts:
         """The texts' pieces."""
         starts, ends = self._bounds
         counts = np.diff(np.searchsorted(starts, self.ends))
-        return Tokens(_codes(self._stream, starts, ends - starts), counts)
+        return Tokens(byte_codes(self._stream, starts, ends - starts), counts)
 
     @cached_property
     def words(self) -> Tokens:
@@ -215,31 +212,16 @@ def _edges(stream: bytes) -> Ints:
 def _joined_codes(stream: bytes, starts: Ints, ends: Ints) -> Codes:
     """Return the codes of parts of the stream, their signs deleted."""
     found = [stream[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * _CODE_BYTES)
+    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * WORD)
     edges = _edges(packed)
-    return _codes(packed, edges[0::2], edges[1::2] - edges[0::2])
-
-
-def _codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
-    eight = np.ndarray((len(padded) - _CODE_BYTES + 1,), "<u8", padded, 0, (1,))
-    # The shift removes the bytes after the token; its own bytes are never 0, so codes are unique.
-    code = eight[starts] << _SHIFTS[np.minimum(sizes, _CODE_BYTES)]
-    rest = np.flatnonzero(sizes > _CODE_BYTES)
-    last = eight[(starts + sizes)[rest] - _CODE_BYTES]
-    code[rest] = (code[rest] * _MIX) ^ ((last + sizes[rest].astype(np.uint64)) * _MIX_TOO)
-    done = _CODE_BYTES
-    while len(rest := rest[sizes[rest] > done + _CODE_BYTES]):
-        part = eight[starts[rest] + done] * _MIX
-        code[rest] = (code[rest] ^ part ^ (part >> np.uint64(29))) * _MIX_TOO
-        done += _CODE_BYTES
-    return code
+    return byte_codes(packed, edges[0::2], edges[1::2] - edges[0::2])
 
 
 def token_code(token: str) -> int:
     """Return the code of a token."""
     held = token.encode()
-    padded = held + b"\0" * (2 * _CODE_BYTES)
-    return int(_codes(padded, np.array([0]), np.array([len(held)]))[0])
+    padded = held + b"\0" * (2 * WORD)
+    return int(byte_codes(padded, np.array([0]), np.array([len(held)]))[0])
 
 
 _CODE_OF_A: Final = token_code("a")
@@ -253,10 +235,10 @@ def _function_words() -> tuple[np.uint64, Codes, npt.NDArray[np.uint8]]:
     kinds = dict.fromkeys(map(token_code, NOT_ENGLISH), _IS_FOREIGN)
     kinds |= dict.fromkeys(map(token_code, ARTICLES), _IS_ARTICLE)
     codes = np.array(list(kinds), dtype=np.uint64)
-    multiplier = _MIX
+    multiplier = MIX
     with np.errstate(over="ignore"):  # products are modulo 2^64
         while len(set(_slots(codes, multiplier).tolist())) < len(codes):
-            multiplier = multiplier * _MIX
+            multiplier = multiplier * MIX
     held, kind = np.zeros(1 << _SLOTS, np.uint64), np.zeros(1 << _SLOTS, np.uint8)
     held[_slots(codes, multiplier)] = codes
     kind[_slots(codes, multiplier)] = list(kinds.values())

@@ -28,7 +28,7 @@ class MRR(BinaryMetric):
     def values(self, ranks: RankingBatch) -> Values:
         """Return 1 / rank of the first relevant passage; 0 if there is none among the first k."""
         query, rank = ranks.hits(self.rel, self.depth)
-        found, first = np.unique(query, return_index=True)
+        first = np.flatnonzero(np.diff(query, prepend=-1))
         value = np.zeros(ranks.size)
-        value[found] = 1.0 / rank[first]
+        value[query[first]] = 1.0 / rank[first]
         return value

@@ -15,6 +15,8 @@ from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
 
 _CUTOFF: Final = "@k"
 """Suffix of the names of ranking metrics in the table of built-in components."""
+_OF_EVERY_METRIC: Final = ("corrected", "paper")
+"""The variants that each metric takes, if only by staying as it is."""
 
 SYNONYMS: Final[dict[str, str]] = {
     "recall@k": "R@k",
@@ -126,9 +128,11 @@ def variants_of(metric: str) -> list[str]:
 
 def check_variant(variant: str) -> None:
     """Raise `ConfigError` if no metric has a variant of that name."""
+    if variant in _OF_EVERY_METRIC:
+        return
     kinds = [find("metrics", name, where="metric") for name in known("metrics")]
     named = {name for kind in kinds for name in _variants(kind)}
-    all_names = ["corrected", "paper", *sorted(named - {"corrected"})]
+    all_names = [*_OF_EVERY_METRIC, *sorted(named - {"corrected"})]
     if variant not in all_names:
         raise ConfigError(f"unknown variant {variant!r}{did_you_mean(variant, all_names)}")
 

@@ -296,7 +296,7 @@ def _check_finite(scores: Floats, lengths: Ints, query_ids: Sequence[str]) -> No
 def _sorted_within(values: Floats, lengths: Ints, starts: Ints) -> Floats:
     """Return the values sorted in ascending order within each group."""
     ordered = np.empty_like(values)
-    for length in np.unique(lengths[lengths > 0]):
+    for length in np.flatnonzero(np.bincount(lengths)):
         rows = starts[lengths == length][:, None] + np.arange(length)
         ordered[rows] = np.sort(values[rows], axis=1)
     return ordered

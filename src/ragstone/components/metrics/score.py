@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 from ragstone.components.metrics.base import (
     UNKNOWN_CONTEXT,
     AnswerMetric,
@@ -16,6 +15,7 @@ from ragstone.components.metrics.base import (
     Scored,
 )
 from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.rank_columns import rank_any
 from ragstone.components.metrics.ranking_batch import Languages, Qrels, Run, Subtopics, rank_judged
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
@@ -24,6 +24,7 @@ from ragstone.errors import ConfigError, DatasetError
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.types import Context, Prediction, Query, Status
 
     Cell: TypeAlias = tuple[float | None, Status, str]
@@ -69,8 +70,12 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(
-        qrels, rankings, chosen_ids, subtopics or {}, documents, languages=languages
+    ranks = (
+        rank_any(qrels, rankings, chosen_ids, subtopics or {}, documents)
+        if languages is None
+        else rank_judged(
+            qrels, rankings, chosen_ids, subtopics or {}, documents, languages=languages
+        )
     )
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
@@ -96,7 +101,7 @@ def ceilings(
     >>> ceilings([parse_metric("P@5")], {"q": {"a": 1}}, ["q"])
     {'P@5': 0.2}
     """
-    perfect = rank_judged(qrels, {}, query_ids).perfect
+    perfect = rank_any(qrels, {}, query_ids).perfect
     found = {}
     for metric in metrics:
         if isinstance(metric, RankingMetric) and metric.direction == "higher" and metric.range:
@@ -157,6 +162,8 @@ def _score_batch(
     predictions: Sequence[Prediction],
     contexts: Sequence[Context | None],
 ) -> None:
+    from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
+
     pairs = AnswerBatch(
         answers=[prediction.answer or "" for prediction in predictions],
         gold=[without_blank(query.gold_answers) for query in queries],

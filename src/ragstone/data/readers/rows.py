@@ -72,8 +72,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return all bytes of a plain or `.gz` file, without a byte order mark."""
+def read_bytes(path: Path, behind: bytes = b"") -> bytes:
+    """Return all bytes of a plain or `.gz` file, without a byte order mark, and others behind."""
     parts, size = [], 0
     with opened(path) as file:
         while part := file.read(_PART_BYTES):
@@ -84,7 +84,7 @@ def read_bytes(path: Path) -> bytes:
                     f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
                     f"a file that is read as a whole; split it, or convert it to JSON lines"
                 )
-    return b"".join(parts).removeprefix(_BOM)
+    return b"".join([*parts, behind]).removeprefix(_BOM)
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -1,0 +1,72 @@
+"""Decimal numbers of a text as arrays."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.byte_codes import WORD
+from ragstone.core.decimals import decimals
+
+_HARD = [
+    *("0", "-0", "0.0", "-0.0", "1.", ".5", "-.5", "+1", "1_0.5", "1e5", "1E-3", "00.5", "-7"),
+    *("000000000012.5", "12345678.12345678", "123456789.5", "12345678", "123456789", "1e400"),
+    *("9007199254740993", "9007199254740993.0", "0.1000000000000000055", "5e-324", "nan", "-inf"),
+    *("0.30000000000000004", "999999999999999999", "9999999999999999999", "0.000000000000000001"),
+]
+
+
+def _read(numbers: list[str]) -> list[int]:
+    """Return the bits of each number."""
+    sizes = np.array([len(number) for number in numbers])
+    padded = " ".join(numbers).encode() + bytes(2 * WORD)
+    found = decimals(padded, np.cumsum(sizes + 1) - sizes - 1, sizes)
+    bits: list[int] = found.view(np.int64).tolist()
+    return bits
+
+
+def _bits(numbers: list[str]) -> list[int]:
+    bits: list[int] = np.array([float(n) for n in numbers]).view(np.int64).tolist()
+    return bits
+
+
+def _drawn(draw: random.Random) -> str:
+    """Return a number: short, with 17 digits, in single precision, or halfway between floats."""
+    digits, half = draw.randrange(1, 20), 2 * draw.randrange(2**52, 2**53) + 1
+    forms = [
+        f"{draw.gauss(0, 100):.{draw.randrange(20)}f}",
+        repr(draw.random() * 10 ** draw.randrange(-6, 7)),
+        repr(float(np.float32(draw.gauss(15, 5)))),
+        str(draw.randrange(10**digits)),
+        f"{draw.randrange(10**digits)}.{draw.randrange(10**digits):0{digits}d}",
+        f"{half * 5 // 10}.{half * 5 % 10}",
+        str(half),
+        f"{draw.gauss(0, 1):e}",
+    ]
+    return draw.choice(forms)
+
+
+def test_a_hundred_thousand_numbers_are_those_of_float() -> None:
+    """Every bit is equal, with halfway cases that need the exact remainder."""
+    draw = random.Random(5)  # noqa: S311 -- numbers, no secrets
+    numbers = [_drawn(draw) for _ in range(100_000)] + _HARD
+    assert _read(numbers) == _bits(numbers)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=20))
+def test_what_python_writes_is_read_again(values: list[float]) -> None:
+    """The shortest form of any float gives the same float."""
+    bits = [struct.unpack("<q", struct.pack("<d", value))[0] for value in values]
+    assert _read([repr(value) for value in values]) == bits
+
+
+@pytest.mark.parametrize("text", ["high", "-", ".", "1.2.3", "12a", "1-2", "0x10", "1.5.", "1__0"])
+def test_what_float_refuses_is_refused(text: str) -> None:
+    """The error of `float` comes through, whatever its neighbours are."""
+    with pytest.raises(ValueError, match="could not convert"):
+        _read(["1.5", text, "2"])
