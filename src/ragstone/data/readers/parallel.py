@@ -26,14 +26,12 @@ from ragstone.data.load import load_dataset
 from ragstone.data.readers.base import Reader
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.text.language_names import LANGUAGE, checked_code, stated_language
+from ragstone.text.language_names import LANGUAGE, PARALLEL, checked_code, stated_language
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
 _LOG: Final = logging.getLogger(__name__)
-PARALLEL: Final = "parallel"
-"""The label that the translations of one query, or of one passage, have in common."""
 
 
 @dataclass(frozen=True)
@@ -203,16 +201,6 @@ def parallel_ids(corpus: Corpus) -> dict[int, str]:
     labels = (labels_from_json(text) for text in corpus.table.column("labels").to_pylist())
     found = ((place, one.get(PARALLEL)) for place, one in enumerate(labels))
     return {place: str(name) for place, name in found if name is not None}
-
-
-def passage_languages(corpus: Corpus) -> list[str]:
-    """Return the language of each passage by its label, without a region; "" without one."""
-    return [stated_language(labels_from_json(t)) for t in corpus.table.column("labels").to_pylist()]
-
-
-def query_languages(dataset: Dataset) -> dict[str, str]:
-    """Return query id -> language by the query's label, without a region; "" without one."""
-    return {query.query_id: stated_language(query.labels) for query in dataset.queries}
 
 
 def _source(sets: Mapping[str, Dataset]) -> DataSource:
