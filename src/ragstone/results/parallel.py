@@ -124,7 +124,7 @@ def _agreement(
 
 
 def _first(own: Mapping[str, str]) -> str:
-    """Return the query of which all versions have the cluster."""
+    """Return the query whose cluster all versions have."""
     return own[min(own)]
 
 
