@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragstone.core.schemas import CLUSTERS, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
-from ragstone.text.language_names import PARALLEL
+from ragstone.data.readers.parallel import PARALLEL
 from ragstone.types import Query
 
 

@@ -25,7 +25,6 @@ from ragstone.data.corpus import JOIN
 from ragstone.data.readers.parallel import parallel_ids
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.text.language_names import stated_language
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -203,7 +202,7 @@ class _Resolver:
         """Return query id -> its own collection, which may have no passages; "" without one."""
         if self.dataset.collections:
             return {q.query_id: self.dataset.collections[q.query_id] for q in self.searched.queries}
-        return {q.query_id: stated_language(q.labels) for q in self.searched.queries}
+        return self.searched.stated_languages()
 
     @cached_property
     def _collection(self) -> dict[str, str]:

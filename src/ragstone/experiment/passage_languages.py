@@ -8,7 +8,7 @@ from ragstone.components.metrics.same_language import passage_languages
 from ragstone.core.schemas import PASSAGE_LANGUAGES, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
-from ragstone.text.language_names import PARALLEL
+from ragstone.data.readers.parallel import PARALLEL
 from ragstone.types import Ranking
 
 

@@ -14,13 +14,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
+from ragstone.data.readers.parallel import PARALLEL
 from ragstone.results.languages import passage_languages, query_languages
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import interval_text, mean_text, number
 from ragstone.statistics.agreement import krippendorff_alpha
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, clusters_of, summarise
-from ragstone.text.language_names import PARALLEL
 
 ALL: Final = "all"
 Versions: TypeAlias = Mapping[str, Mapping[str, str]]

@@ -26,8 +26,6 @@ LANGUAGE_NAMES: Final[Mapping[str, str]] = dict(
 """ISO 639-1 code -> English name."""
 LANGUAGE: Final = "language"
 """The label of queries and passages with the code of their language."""
-PARALLEL: Final = "parallel"
-"""The label that the translations of one query, or of one passage, have in common."""
 _MISTAKEN: Final[Mapping[str, str]] = dict(
     PAIR.findall("jp:ja cn:zh kr:ko gr:el cz:cs dk:da ua:uk se:sv vn:vi il:he ir:fa rs:sr")
 )

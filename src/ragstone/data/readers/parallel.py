@@ -26,12 +26,14 @@ from ragstone.data.load import load_dataset
 from ragstone.data.readers.base import Reader
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.text.language_names import LANGUAGE, PARALLEL, checked_code, stated_language
+from ragstone.text.language_names import LANGUAGE, checked_code, stated_language
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
 _LOG: Final = logging.getLogger(__name__)
+PARALLEL: Final = "parallel"
+"""The label that the translations of one query, or of one passage, have in common."""
 
 
 @dataclass(frozen=True)
