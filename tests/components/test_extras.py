@@ -28,7 +28,6 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "BERTScore-F1": {"local"},
     "Bert-K-Precision": {"local"},
     "RB_agg": {"local"},
-    "same-language@k": {"lang"},  # only for texts without a label, and scripts of several languages
     "published": {"hub"},  # only without files in a folder
     "token-similarity": {"hf", "hub"},  # only for published encoders, which these do not take
     "token-K-precision": {"hf", "hub"},
@@ -43,6 +42,8 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "bge-m3-sparse": {"local"},
     "bge-m3-tokens": {"local"},
 }
+_EVERYWHERE: Final = {"lang"}
+"""Without it, scripts and function words tell languages; metrics that need it declare it."""
 _BROUGHT: Final = {"hf": {"hub"}, "st": {"hub"}, "vllm": {"hub"}}
 """Extra -> extras whose packages its own packages install."""
 
@@ -98,7 +99,7 @@ def test_the_extras_of_imported_packages_are_declared(kind: str, name: str) -> N
 
     assert declared <= imported
     brought = {other for extra in declared for other in _BROUGHT.get(extra, set())}
-    assert imported - declared <= _OPTIONAL.get(name, set()) | brought
+    assert imported - declared <= _OPTIONAL.get(name, set()) | brought | _EVERYWHERE
 
 
 def test_a_component_is_installed_if_the_packages_of_all_its_extras_are(

@@ -82,7 +82,7 @@ def test_a_sweep_over_prompts(tmp_path: Path) -> None:
     assert f"Be kind. {HOSTILE}" in texts
     page = render_report(results)
     assert HOSTILE not in page
-    assert "mine@2: a [chat(" in page
+    assert "<bdi>mine@2</bdi>: <bdi>a [chat(" in page
     assert "+ Reply with the answer alone" in page
 
 
@@ -275,7 +275,7 @@ def test_prompts_of_judges_are_in_record_passport_report_and_differences(tmp_pat
     assert passport["metrics"]["RB_llm"]["prompt"]["replaced"] == ["system"]
     page = render_report(results)
     assert HOSTILE not in page
-    assert "strict@2: idk(prompt=strict)" in page
+    assert "<bdi>strict@2</bdi>: <bdi>idk(prompt=strict)" in page
     assert "Own prompt strict, version 2" in page
     assert "language de, a translation that no native speaker reviewed. Digest" in page
     changes = diff_passports(passport, later.passport()).changes
