@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ragstone.core.schemas import CLUSTERS, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.parallel import PARALLEL
+from ragstone.statistics.joined_clusters import joined_clusters
 from ragstone.types import Query
 
 
@@ -24,28 +23,12 @@ def clusters_table(dataset: Dataset) -> StoredTable:
 def query_clusters(dataset: Dataset) -> dict[str, str]:
     """Return query id -> cluster; clusters with translations of one query are one."""
     named = {query.query_id: _cluster_of(dataset, query) for query in dataset.queries}
-    same = _joined(
+    same = joined_clusters(
         (str(query.labels[PARALLEL]), named[query.query_id])
         for query in dataset.queries
         if PARALLEL in query.labels
     )
     return {query_id: same.get(cluster, cluster) for query_id, cluster in named.items()}
-
-
-def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return cluster -> the first of those that translations of a query join."""
-    first: dict[str, str] = {}
-    above: dict[str, str] = {}
-
-    def root(cluster: str) -> str:
-        while above.setdefault(cluster, cluster) != cluster:
-            above[cluster] = above[above[cluster]]
-            cluster = above[cluster]
-        return cluster
-
-    for shared, cluster in pairs:
-        above[root(cluster)] = root(first.setdefault(shared, cluster))
-    return {cluster: root(cluster) for cluster in above}
 
 
 def _cluster_of(dataset: Dataset, query: Query) -> str:

@@ -150,10 +150,7 @@ def _parallel_passages(sets: Mapping[str, Dataset], queries: _Ids) -> _Ids:
 def _one_to_one(found: _Ids) -> _Ids:
     """Return the shared ids of one passage per language; a warning counts the others."""
     several = {
-        name
-        for own in found.values()
-        for name, count in Counter(own.values()).items()
-        if count > 1
+        name for own in found.values() for name, count in Counter(own.values()).items() if count > 1
     }
     if several:
         _LOG.warning(
