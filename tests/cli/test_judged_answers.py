@@ -164,7 +164,7 @@ def test_a_second_run_gives_the_same(file: Path) -> None:
 
 
 def test_a_language_is_a_factor_of_the_data_sets_of_a_campaign(tmp_path: Path) -> None:
-    """Equal ids of two data sets are two queries, in one cluster if they are translations."""
+    """Equal ids of two data sets are two queries; each data set's factor is its group."""
     made = [
         made_experiment(
             tmp_path,
@@ -183,29 +183,33 @@ def test_a_language_is_a_factor_of_the_data_sets_of_a_campaign(tmp_path: Path) -
     assert answers.groups("language") == ["ja"] * 4 + ["en"] * 4
     assert answers.groups("system") == ["s"] * 8
     assert len(set(answers.ids)) == 8
-    assert answers.clusters[:4] == answers.clusters[4:]
-    assert len(set(answers.clusters)) == 4
+    assert len(set(answers.clusters)) == 8
     assert answers.column("Match") == [0, 1, 0, 1] * 2
     with pytest.raises(ConfigError, match="no answer has the label 'domain'"):
         answers.groups("domain")
 
 
-def test_data_sets_in_one_language_have_no_clusters_in_common(tmp_path: Path) -> None:
-    """Two data sets in one language with equal ids, such as numbers, have other queries."""
+@pytest.mark.parametrize(("languages", "clusters"), [(("ja", "en"), 4), (("en", "en"), 8)])
+def test_translated_data_sets_of_a_campaign_have_clusters_in_common(
+    tmp_path: Path, languages: tuple[str, str], clusters: int
+) -> None:
+    """Equal ids in two languages are translations; in one language they are other queries."""
     made = [
         made_experiment(
             tmp_path,
-            name,
+            f"e{place}",
             [{"name": "s", "generator": "small"}],
             lambda _system, _setting, _metric, place: float(place % 2),
             settings=("none",),
             metrics=("Match",),
             queries=4,
-            factors={"language": "en"},
+            data=f"set#{place}",
+            factors={"language": language},
         )
-        for name in ("one", "two")
+        for place, language in enumerate(languages)
     ]
 
     answers = KeptAnswers([Results(one.store, one.record) for one in made])
 
-    assert len(set(answers.clusters)) == 8
+    assert len(set(answers.ids)) == 8
+    assert len(set(answers.clusters)) == clusters

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.breakdown import UNLABELLED, groups_of
 from ragstone.statistics.joined_clusters import joined_clusters
-from ragstone.text.language_names import LANGUAGE
 
 if TYPE_CHECKING:
     from ragstone.results.record import MetricEntry
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 _SYSTEM: Final = "system"
 _DATA: Final = "data"
+_LANGUAGE: Final = "language"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def _translated(results: Sequence[Results]) -> dict[str, str]:
 def _language(results: Results) -> str:
     """Return the languages of the queries of a data set: its factor, or else those found."""
     facts = results.record.data
-    named = facts.factors.get(LANGUAGE)
+    named = facts.factors.get(_LANGUAGE)
     return named or ", ".join(sorted(facts.languages.queries if facts.languages else ()))
 
 
