@@ -93,13 +93,13 @@ def languages_of(
     queries: Iterable[Query], corpus: Corpus, rankings: Mapping[str, Ranking]
 ) -> Languages:
     """Return the languages of some queries, and of the passages of a corpus ranked for them."""
-    ordered = {query_id: _in_order(ranking) for query_id, ranking in rankings.items()}
+    ordered = {query_id: in_order(ranking) for query_id, ranking in rankings.items()}
     known = passage_languages(corpus, dict.fromkeys(chain.from_iterable(ordered.values())))
     ranked = {query_id: [known.get(p, "") for p in ids] for query_id, ids in ordered.items()}
     return Languages(query_languages(queries), ranked)
 
 
-def _in_order(ranking: Ranking) -> Sequence[str]:
+def in_order(ranking: Ranking) -> Sequence[str]:
     """Return the passages in trec_eval's order."""
     ids, scores = ranking.passage_ids, ranking.scores
     if len(scores):
