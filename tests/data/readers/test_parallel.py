@@ -108,7 +108,7 @@ def test_a_chunker_cuts_each_language_alone(sets: dict[str, Any]) -> None:
 def test_chunks_of_other_borders_are_no_translations(
     sets: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A chunk with the answers of two chunks in another language is no translation of either."""
+    """A chunk with the answers of two chunks in another language is not a translation of them."""
     cut = {"name": "squad", "path": sets["en"]}
     sets["de"] = {"name": "squad", "path": sets["de"], "chunker": "words(50)"}
 
