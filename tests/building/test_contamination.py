@@ -10,7 +10,7 @@ from ragstone.building.contamination import Contamination, answerable
 from ragstone.data.dataset import Dataset
 from ragstone.data.query_dates import query_dates
 from ragstone.data_quality.ngram_overlap import OverlapSearch
-from ragstone.experiment.clusters import cluster_of
+from ragstone.experiment.clusters import query_clusters
 
 COUNT = 20
 DATA = Dataset.from_records(
@@ -94,7 +94,7 @@ def test_a_cluster_on_both_sides_is_left_out() -> None:
         ]
     )
     known = {"a": {query.query_id: True for query in data.queries}}
-    clusters = {query.query_id: cluster_of(data, query) for query in data.queries}
+    clusters = query_clusters(data)
     days = {"a": date(2022, 1, 1)}
     made = Contamination(data, known, None, 0, query_dates(data), days, clusters)
     side = made.sides["a"]

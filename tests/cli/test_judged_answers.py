@@ -187,3 +187,29 @@ def test_a_language_is_a_factor_of_the_data_sets_of_a_campaign(tmp_path: Path) -
     assert answers.column("Match") == [0, 1, 0, 1] * 2
     with pytest.raises(ConfigError, match="no answer has the label 'domain'"):
         answers.groups("domain")
+
+
+@pytest.mark.parametrize(("languages", "clusters"), [(("ja", "en"), 4), (("en", "en"), 8)])
+def test_translated_data_sets_of_a_campaign_have_clusters_in_common(
+    tmp_path: Path, languages: tuple[str, str], clusters: int
+) -> None:
+    """Equal ids in two languages are translations; in one language they are other queries."""
+    made = [
+        made_experiment(
+            tmp_path,
+            f"e{place}",
+            [{"name": "s", "generator": "small"}],
+            lambda _system, _setting, _metric, place: float(place % 2),
+            settings=("none",),
+            metrics=("Match",),
+            queries=4,
+            data=f"set#{place}",
+            factors={"language": language},
+        )
+        for place, language in enumerate(languages)
+    ]
+
+    answers = KeptAnswers([Results(one.store, one.record) for one in made])
+
+    assert len(set(answers.ids)) == 8
+    assert len(set(answers.clusters)) == clusters

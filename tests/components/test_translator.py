@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from ragstone.calls.types import Failure, Reply
+from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.translation_checks import SourceText
-from ragstone.components.translator import SYSTEM, USER, Translator, last_line, whole_text
+from ragstone.components.translator import SYSTEM, USER, Translator, one_line, whole_text
 from ragstone.core.component import Outcome
 from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError
@@ -114,12 +115,28 @@ def test_templates_may_name_the_language_of_the_text() -> None:
         ("Here it is:\n\nWhere is it?", "Where is it?"),
         ("Query: where: here?", "where: here?"),
         ("12:30 train", "12:30 train"),
+        ("**Translation:** Where is it?", "Where is it?"),
+        ("English translation: Where is it?", "Where is it?"),
+        ("Translation (English):\nWhere is it?", "Where is it?"),
+        ("\u200f”أين النهر؟“\u200f", "أين النهر؟"),
+        ("『どこ\uff1f』", "どこ\uff1f"),
         ("", ""),
     ],
 )
 def test_a_line_is_read_tolerantly(reply: str, found: str) -> None:
     """Quotes of many kinds, a sentence before and colons are accepted."""
-    assert last_line(reply) == found
+    assert one_line(reply, "Wo?") == found
+
+
+@pytest.mark.parametrize(
+    "reply", ["River\n\nNote: the name stays.", "1. River\n2. Flow", "River\nLet me know!"]
+)
+def test_several_lines_are_no_translation_of_one(reply: str) -> None:
+    """A remark below the translation is not searched for; a text of several lines may have it."""
+    with pytest.raises(Unreadable, match="the text has one line, and the reply 2: "):
+        one_line(reply, "Fluss")
+
+    assert one_line("One.\nTwo.", "Eins.\nZwei.") == "One. Two."
 
 
 @pytest.mark.parametrize(
@@ -130,6 +147,9 @@ def test_a_line_is_read_tolerantly(reply: str, found: str) -> None:
         ("Here is the list:\nOne.", "Hier ist die Liste:\nEins.", "Here is the list:\nOne."),
         ('"One" and "two"', "Eins", '"One" and "two"'),
         ('"One."', '"Eins."', '"One."'),
+        ("**Translation:** One.", "Eins.", "One."),
+        ("\u200f”أين؟“\u200f", "Wo?", "أين؟"),
+        ("\u2018One.\u2019", "Eins.", "One."),
         ("„Eins.“", "One.", "Eins."),
         ("", "Eins.", ""),
     ],

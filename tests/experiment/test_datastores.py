@@ -273,3 +273,14 @@ def test_a_collection_with_a_joining_mark_is_an_error(data: dict[str, Any]) -> N
     collections = {"by": "language", "aliases": {"ja": "ja+"}}
     with pytest.raises(ConfigError, match=r"aliases: \{ja\+: NAME\}"):
         load({**data, "collections": collections}, {"datastore": "en"}).check()
+
+
+def test_noise_over_all_languages_is_told(data: dict[str, Any]) -> None:
+    """Without collections, noise can be a translation of a gold passage: a note says so."""
+    keys = {"settings": ["gold+noise(2)"]}
+    system = {"generator": LEAD_NAME}
+    pooled = load({**data, "collections": "none"}, system, **keys).plan()
+    own = load(data, system, **keys).plan()
+
+    assert any("noise is searched in all languages" in note for note in pooled.notes)
+    assert not any("noise is searched" in note for note in own.notes)

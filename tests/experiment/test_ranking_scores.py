@@ -15,15 +15,21 @@ from ragstone.core.schemas import (
     rankings_to_table,
     to_table,
 )
+from ragstone.data.corpus import Corpus
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.ranking_scores import OUT_OF_REACH, ranking_scores
 from ragstone.protocols import Services
-from ragstone.types import Query, Ranking
+from ragstone.types import Passage, Query, Ranking
 
 TWICE = {"de/1": "en/1", "en/1": "en/1"}
 
 
-def scores(ranked: list[str], *metrics: str, counts_as: dict[str, str] | None) -> dict[str, object]:
+def scores(
+    ranked: list[str],
+    *metrics: str,
+    counts_as: dict[str, str] | None,
+    corpus: Corpus | None = None,
+) -> dict[str, object]:
     """Return metric -> value, or the reason of a blank, for one query with two judgements."""
     judged: dict[str, list[Any]] = {
         "query_id": ["q"] * 2,
@@ -34,10 +40,11 @@ def scores(ranked: list[str], *metrics: str, counts_as: dict[str, str] | None) -
     pairs = counts_as or {}
     found = ranking_scores(
         MetricSet(tuple(parse_metric(metric) for metric in metrics)),
-        Services(),
+        Services(corpus=corpus),
         queries=queries_to_table([Query("q", "?"), Query("other", "?")]),
         run=rankings_to_table(["q"], [run]),
         qrels=to_table(QRELS, judged),
+        corpus=None if corpus is None else corpus.table,
         translations=None
         if counts_as is None
         else to_table(TRANSLATIONS, {"passage_id": list(pairs), "counts_as": list(pairs.values())}),
@@ -73,3 +80,16 @@ def test_without_translations_both_passages_are_needed() -> None:
 
     assert found["R@3"] == 0.5
     assert "the qrels contain no relevant passage" in str(found["other"])
+
+
+def test_documents_with_translations_of_a_relevant_passage_are_one() -> None:
+    """Another passage of the translated article is in the relevant document."""
+    texts = [Passage(f"{c}/{n}", "?", document_id=f"{c}/d") for c in ("en", "de") for n in (1, 2)]
+    found = scores(
+        ["de/2", "en/2"],
+        "R(level=document)@1",
+        counts_as=TWICE,
+        corpus=Corpus.from_passages(texts),
+    )
+
+    assert found["R(level=document)@1"] == 1

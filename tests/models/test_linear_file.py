@@ -67,3 +67,34 @@ def test_code_in_a_file_does_not_run(tmp_path: Path) -> None:
         read_linear(tmp_path, "h")
     with pytest.raises(ModelFileError, match=r"no g.safetensors and no g.pt"):
         read_linear(tmp_path, "g")
+
+
+@needs_torch
+def test_broken_files_are_one_error(tmp_path: Path) -> None:
+    """A compressed, encrypted or inflated zip, and safetensors without a layer, are one error."""
+    import torch
+    from safetensors.numpy import save_file
+
+    good = tmp_path / "good.pt"
+    torch.save(torch.nn.Linear(5, 2).state_dict(), good)
+    with zipfile.ZipFile(good) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content if "data/0" not in name else b"\0" * 10_000_000)
+    # Bit 0 of the flags is that of encryption; the size is at byte 24 of an entry.
+    for name, offset, value in (("secret", 8, b"\1"), ("huge", 24, b"\xf0\xff\xff\x7f")):
+        content = bytearray(good.read_bytes())
+        place = content.find(b"PK\x01\x02")
+        while place >= 0:
+            content[place + offset : place + offset + len(value)] = value
+            place = content.find(b"PK\x01\x02", place + 4)
+        (tmp_path / f"{name}.pt").write_bytes(content)
+    ones = np.ones(3, np.float32)
+    save_file({"weight": ones, "bias": ones}, tmp_path / "flat.safetensors")
+    save_file({"weight": np.ones((2, 3)), "bias": ones}, tmp_path / "other.safetensors")
+    (tmp_path / "empty.safetensors").write_bytes(b"")
+
+    for name in ("bomb", "secret", "huge", "flat", "other", "empty"):
+        with pytest.raises(ModelFileError, match="not one linear layer"):
+            read_linear(tmp_path, name)

@@ -55,3 +55,14 @@ def test_translations_are_one_cluster(tmp_path: Path) -> None:
 def test_without_translations_there_are_no_rows(tmp_path: Path) -> None:
     """One language alone, and a failed answer in all others, compare nothing."""
     assert parallel_agreement(run(tmp_path, records(("en",)))) == []
+
+
+def test_a_search_that_finds_nothing_has_no_passage_in_common(tmp_path: Path) -> None:
+    """An empty ranking is compared as one without passages, and not left out."""
+    rows = records(("en", "de"))
+    rows["queries"][0]["text"] = "Hvornår?"
+    found = parallel_agreement(run(tmp_path, rows))
+    (row,) = [r for r in found if (r.of, r.system, r.language) == ("passages", "bm25", "all")]
+
+    assert row.agreement.n == 4
+    assert row.agreement.not_applicable == 0

@@ -107,7 +107,7 @@ def contamination_command(
     from ragstone.data.load import load_dataset
     from ragstone.data.query_dates import query_dates
     from ragstone.data.readers.text_blocks import text_files
-    from ragstone.experiment.clusters import cluster_of
+    from ragstone.experiment.clusters import query_clusters
 
     days = _days(models, after, cutoffs)
     if keep is not None and not days:
@@ -126,7 +126,7 @@ def contamination_command(
     if corpus_text is not None:
         overlaps, words = _overlaps(dataset, corpus_text, text_files(corpus_text), ngram)
     known = _known(dataset, readers, calls)
-    clusters = {query.query_id: cluster_of(dataset, query) for query in dataset.queries}
+    clusters = query_clusters(dataset)
     found = Contamination(dataset, known, overlaps, words, dates, days, clusters)
     if output is not None:
         cli.write_json_lines(output, found.rows())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.breakdown import UNLABELLED, groups_of
+from ragstone.statistics.joined_clusters import joined_clusters
 
 if TYPE_CHECKING:
     from ragstone.results.record import MetricEntry
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _SYSTEM: Final = "system"
 _DATA: Final = "data"
+_LANGUAGE: Final = "language"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +58,18 @@ class KeptAnswers:
 
     @property
     def clusters(self) -> list[str]:
-        """The cluster of each answer's query."""
-        return [
-            self._named(one, one.clusters[query])
+        """The cluster of each answer's query.
+
+        Data sets of a campaign that are translations have clusters in common.
+        """
+        names = [
+            (one, query, self._named(one, one.clusters[query]))
             for one, trial in self.trials
             for query in trial.predictions
         ]
+        parts = _translated(self.results)
+        same = joined_clusters(((parts[one.name], query), cluster) for one, query, cluster in names)
+        return [same[cluster] for *_, cluster in names]
 
     def column(self, metric: str) -> list[float | None]:
         """Return the value of a metric for each answer; None without one."""
@@ -94,6 +102,32 @@ class KeptAnswers:
     def _named(self, results: Results, query: str) -> str:
         """Return an id that is unique among the data sets of a campaign."""
         return query if len(self.results) == 1 else f"{results.name}/{query}"
+
+
+def _translated(results: Sequence[Results]) -> dict[str, str]:
+    """Return name of each data set -> the first one of which it is a translation.
+
+    Translations are in different languages and have most ids of queries in common.
+    """
+    found: dict[str, str] = {}
+    for one in results:
+        own = set(one.queries)
+        first = (
+            found[other.name]
+            for other in results
+            if other.name in found
+            and _language(one) != _language(other)
+            and 2 * len(own & other.queries.keys()) > min(len(own), len(other.queries))
+        )
+        found[one.name] = next(first, one.name)
+    return found
+
+
+def _language(results: Results) -> str:
+    """Return the languages of the queries of a data set: its factor, or else those found."""
+    facts = results.record.data
+    named = facts.factors.get(_LANGUAGE)
+    return named or ", ".join(sorted(facts.languages.queries if facts.languages else ()))
 
 
 def _labelled(results: Results, label: str) -> dict[str, str]:

@@ -30,9 +30,14 @@ SYSTEM: Final = (
 )
 USER: Final = "Translate into {language}:\n\n{text}"
 
-_QUOTES: Final = "\"'“”„«»「」*` "
-_PAIRS: Final = frozenset({'""', "''", "``", "“”", "„“", "«»", "»«", "「」"})
-_TITLES: Final = frozenset({"translation", "query", "translated query", "translated text"})
+_QUOTES: Final = "\"'“”„«»「」『』\u2039\u203a*` "
+_PAIRS: Final = frozenset(
+    {'""', "''", "``", "“”", "”“", "„“", "\u2018\u2019", "«»", "»«", "\u2039\u203a", "「」", "『』"}
+)
+_DIRECTIONS: Final = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+"""Signs without a form, which models write around text from right to left."""
+_AROUND: Final = _QUOTES + _DIRECTIONS
+_TITLE: Final = re.compile(r"query|translated (?:query|text)|(?:\w+ )?translation(?: \(\w+\))?")
 _PREFACE: Final = re.compile(
     r"(?:sure|certainly|of course|here(?: is|'s))\b[^\n]{0,60}\btranslat[^\n]{0,60}:[ *]*\n",
     re.IGNORECASE,
@@ -54,7 +59,7 @@ class Translator(LlmComponent):
     optional_variables = frozenset({"source"})
     text_variable: ClassVar[str] = "text"
     one_line: ClassVar[bool] = False
-    """Whether the last line of a reply is the translation."""
+    """Whether a reply to a text of one line must have one line below its preface and its title."""
 
     def language_name(self, target: str) -> str:
         """Return the name of a language in the prompt."""
@@ -99,7 +104,7 @@ class Translator(LlmComponent):
     def _read(self, reply: Reply, wanted: SourceText) -> str:
         """Return the translation of a reply; raise `Unreadable` if it is none."""
         said = spoken(reply.text)
-        found = last_line(said) if self.one_line else whole_text(said, wanted.text)
+        found = one_line(said, wanted.text) if self.one_line else whole_text(said, wanted.text)
         if not found:
             raise Unreadable("the model wrote nothing")
         if reply.finish_reason in _CUT:
@@ -112,15 +117,21 @@ class Translator(LlmComponent):
         return found
 
 
-def last_line(reply: str) -> str:
-    r"""Return the last line of a reply, without quotes or a title before it.
+def one_line(reply: str, text: str) -> str:
+    r"""Return a reply in one line, without a preface, a title and quotes.
 
-    >>> last_line('Translation: "Where is the tower?"\n')
+    Raises:
+        Unreadable: the text has one line and the reply has several, such as a remark below it.
+
+    >>> one_line('Translation: "Where is the tower?"\n', "Wo ist der Turm?")
     'Where is the tower?'
     """
-    lines = [line.strip() for line in reply.splitlines() if line.strip()]
-    last = lines[-1] if lines else ""
-    return " ".join(_untitled(last).strip(_QUOTES).split())
+    lines = [line for part in reply.splitlines() if (line := _untitled(part).strip(_AROUND))]
+    while len(lines) > 1 and lines[0].rstrip(_AROUND).endswith(":"):
+        lines = lines[1:]
+    if len(lines) > 1 and len(text.split("\n")) == 1:
+        raise Unreadable(f"the text has one line, and the reply {len(lines)}: {lines[0]!r} ...")
+    return " ".join(" ".join(lines).split())
 
 
 def whole_text(reply: str, text: str) -> str:
@@ -129,7 +140,8 @@ def whole_text(reply: str, text: str) -> str:
     >>> whole_text('Here is the translation:\n\n"One.\nTwo."', "Eins.\nZwei.")
     'One.\nTwo.'
     """
-    found = _untitled(_without_preface(reply.strip()).strip()).strip()
+    plain = reply.strip().strip(_DIRECTIONS)
+    found = _untitled(_without_preface(plain).strip()).strip().strip(_DIRECTIONS)
     first, inner, last = found[:1], found[1:-1], found[-1:]
     is_quoted = f"{first}{last}" in _PAIRS and first not in inner and last not in inner
     return inner.strip() if is_quoted and text.strip()[:1] != first else found
@@ -142,4 +154,6 @@ def _without_preface(text: str) -> str:
 
 def _untitled(text: str) -> str:
     title, colon, rest = text.partition(":")
-    return rest if colon and title.strip(_QUOTES).lower() in _TITLES else text
+    named = title.strip(_AROUND)
+    is_title = colon and _TITLE.fullmatch(named.lower())
+    return rest.lstrip("* " if "*" in title else " ") if is_title else text

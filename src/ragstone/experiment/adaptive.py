@@ -20,7 +20,7 @@ from ragstone.core.schemas import columns
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.corpus import rows_at
 from ragstone.errors import ConfigError
-from ragstone.experiment.clusters import cluster_of
+from ragstone.experiment.clusters import query_clusters
 from ragstone.experiment.freshness import Freshness
 from ragstone.experiment.running import Run, execute, finish_runs
 from ragstone.experiment.shared_queries import OwnQueries
@@ -135,7 +135,7 @@ class AdaptiveRun:
         return {one.file.name: dict(self._of(one)) for one in self.campaign.experiments}
 
     def _of(self, one: Experiment) -> list[tuple[str, Contest]]:
-        named = {query.query_id: cluster_of(one.dataset, query) for query in one.dataset.queries}
+        named = query_clusters(one.dataset)
         alone = {f"query {query_id}" for query_id in named}
         clusters = {query_id: c for query_id, c in named.items() if c not in alone}
         found = []

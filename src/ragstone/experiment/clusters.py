@@ -6,6 +6,7 @@ from ragstone.core.schemas import CLUSTERS, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.parallel import PARALLEL
+from ragstone.statistics.joined_clusters import joined_clusters
 from ragstone.types import Query
 
 
@@ -14,12 +15,23 @@ def clusters_table(dataset: Dataset) -> StoredTable:
 
     An interval that takes their scores for independent is too narrow.
     """
-    named = {query.query_id: cluster_of(dataset, query) for query in dataset.queries}
+    named = query_clusters(dataset)
     columns = {"query_id": list(named), "cluster": list(named.values())}
     return StoredTable.in_memory(to_table(CLUSTERS, columns))
 
 
-def cluster_of(dataset: Dataset, query: Query) -> str:
+def query_clusters(dataset: Dataset) -> dict[str, str]:
+    """Return query id -> cluster; clusters with translations of one query are one."""
+    named = {query.query_id: _cluster_of(dataset, query) for query in dataset.queries}
+    same = joined_clusters(
+        (str(query.labels[PARALLEL]), named[query.query_id])
+        for query in dataset.queries
+        if PARALLEL in query.labels
+    )
+    return {query_id: same.get(cluster, cluster) for query_id, cluster in named.items()}
+
+
+def _cluster_of(dataset: Dataset, query: Query) -> str:
     """Return the conversation of a query, else the document of its best passage, else itself.
 
     Without a document, the translations of a query are one cluster.

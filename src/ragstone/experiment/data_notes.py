@@ -10,6 +10,7 @@ from ragstone.components.context_settings.gold_injected import GoldInjected
 from ragstone.components.metrics.row_checks import LABEL
 from ragstone.core.component import Component
 from ragstone.data.languages import language_notes
+from ragstone.data.readers.parallel import parallel_ids
 from ragstone.errors import MissingDependency, ModelFileError
 from ragstone.experiment.steps import Step
 
@@ -31,7 +32,11 @@ def data_notes(
     Raises:
         ConfigError: the data have nothing that a component reads.
     """
-    checked = (*_unread_checks(steps, dataset), *_unread_attacks(steps))
+    checked = (
+        *_unread_checks(steps, dataset),
+        *_unread_attacks(steps),
+        *_translated_noise(steps, dataset),
+    )
     found = dict.fromkeys((*checked, *language_notes(dataset.queries)))
     unasked = dataset.select([])
     formers = [system.query_former for system in systems]
@@ -43,6 +48,16 @@ def data_notes(
             with suppress(ModelFileError, MissingDependency):
                 found |= dict.fromkeys(part.data_notes(given))
     return tuple(found)
+
+
+def _translated_noise(steps: Iterable[PlannedStep], dataset: Dataset) -> Iterator[str]:
+    """Yield a note if noise can be a translation of a gold passage."""
+    searched = any(step.step == "context" and "noise" in step.component.uses for step in steps)
+    if searched and not dataset.collections and parallel_ids(dataset.corpus):
+        yield (
+            "noise is searched in all languages, so that it can be a translation of a gold "
+            "passage; give the data set 'collections: {by: language}'"
+        )
 
 
 def _unread_checks(steps: Iterable[PlannedStep], dataset: Dataset) -> Iterator[str]:

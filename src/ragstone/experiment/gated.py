@@ -16,7 +16,7 @@ from ragstone.data.machine_qrels import agreement_sentence
 from ragstone.errors import ConfigError, DamagedFile, RagstoneError, StoreError, did_you_mean
 from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate import gate
-from ragstone.experiment.clusters import cluster_of
+from ragstone.experiment.clusters import query_clusters
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.members import read_experiment_file
@@ -147,7 +147,7 @@ class GatedSystem:
         ids = set(columns(shared.answered.table)["query_id"])
         queries = [query for query in dataset.queries if query.query_id in ids]
         scales = _scales(self.experiment)
-        named = {query.query_id: cluster_of(dataset, query) for query in queries}
+        named = {q: cluster for q, cluster in query_clusters(dataset).items() if q in ids}
         of_one = {f"query {query_id}" for query_id in named}
         return Evaluation(
             {},

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.core.schemas import table_to_queries
+from ragstone.core.schemas import columns
 from ragstone.core.store import Store
 from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, StoreError, UnknownMetric, did_you_mean
-from ragstone.experiment.clusters import cluster_of
+from ragstone.experiment.clusters import query_clusters
 from ragstone.results.power_plan import PowerPlan, PowerRow
 from ragstone.results.results import Results
 from ragstone.statistics.bootstrap import Floats
@@ -188,8 +188,9 @@ class _Planner:
         self.alpha = Family(1 - confidence, self.tests, "holm").planned_alpha
         shared = experiment.shared
         table = shared.ranked if self.is_ranking else shared.answered
-        queries = table_to_queries(table.table)
-        named = {query.query_id: cluster_of(experiment.dataset, query) for query in queries}
+        ids = set(columns(table.table)["query_id"])
+        every = query_clusters(experiment.dataset)
+        named = {q: cluster for q, cluster in every.items() if q in ids}
         self.available = len(named)
         counts = Counter(named.values())
         self.sizes = list(counts.values())

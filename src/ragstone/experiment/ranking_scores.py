@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.components.metrics.document_level import rank_documents
@@ -45,6 +46,7 @@ def ranking_scores(
         # Before translations count as one: the language is that of the passage which was found.
         held = services.corpus or Corpus(corpus)
         known["languages"] = ranked_languages(table_to_queries(queries), held, rankings)
+    counts_as: dict[str, str] = {}
     if translations is not None:
         counts_as = dict(zip(*columns(translations).values(), strict=True))
 
@@ -55,6 +57,13 @@ def ranking_scores(
     if corpus is not None:
         ids = {p for ranking in rankings.values() for p in ranking.passage_ids}
         ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
-        known["documents"] = (services.corpus or Corpus(corpus)).documents(ids)
+        known["documents"] = _documents(services.corpus or Corpus(corpus), ids, counts_as)
     reason = NO_RELEVANT if translations is None else OUT_OF_REACH
     return score_rankings(metrics.metrics, judged, rankings, query_ids, no_relevant=reason, **known)
+
+
+def _documents(corpus: Corpus, ids: set[str], counts_as: Mapping[str, str]) -> dict[str, str]:
+    """Return passage id -> document id; documents with translations of a passage are one."""
+    found = corpus.documents({*ids, *counts_as, *counts_as.values()})
+    same = {found[one]: found[first] for one, first in counts_as.items() if found.get(one)}
+    return {one: same.get(document, document) for one, document in found.items()}

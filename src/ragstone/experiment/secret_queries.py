@@ -11,7 +11,7 @@ from ragstone.components.metrics.assigned_nuggets import AssignedNuggets
 from ragstone.core.schemas import columns, table_to_queries
 from ragstone.data.readers.nuggets import LABELS
 from ragstone.errors import ConfigError
-from ragstone.experiment.clusters import cluster_of
+from ragstone.experiment.clusters import query_clusters
 from ragstone.experiment.independence import parts_of
 from ragstone.results.secret import Secret, SecretCounts
 
@@ -80,7 +80,7 @@ def _queries(experiment: _Shared, secret: Secret) -> tuple[int, int]:
         for query_id in columns(table.table)["query_id"]
     )
     dataset = experiment.dataset
-    clusters = {q.query_id: cluster_of(dataset, q) for q in dataset.queries if q.query_id in ids}
+    clusters = {q: cluster for q, cluster in query_clusters(dataset).items() if q in ids}
     groups = len(set(clusters.values()))
     count = len(secret.chosen(ids, clusters))
     found = f"{count} of {len(ids)} queries, in {groups} conversations or documents, are secret"

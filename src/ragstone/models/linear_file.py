@@ -9,6 +9,7 @@ With `torch.load(weights_only=True)`, releases before 2.6 could be made to run c
 from __future__ import annotations
 
 import pickletools
+import struct
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 
 _TYPES: Final = {"torch FloatStorage": "<f4", "torch HalfStorage": "<f2"}
 _NAMES: Final = {"collections OrderedDict", "torch._utils _rebuild_tensor_v2"}
+_MALFORMED: Final = (
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    LookupError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    struct.error,
+)
+"""What broken files raise; RuntimeError is that of an encrypted zip."""
+_AXES: Final = 2
 _TEXTS: Final = ["weight", "storage", "0", "cpu", "bias", "1"]
 
 
@@ -35,17 +48,16 @@ def read_linear(folder: Path, name: str) -> tuple[Matrix, Matrix]:
     """
     path = linear_file(folder, name)
     try:
-        if path.suffix == ".pt":
-            return _saved_by_torch(path)
-        from safetensors.numpy import load_file
-
-        found = load_file(path)
-        return found["weight"].astype(np.float32), found["bias"].astype(np.float32)
-    except (zipfile.BadZipFile, OSError, LookupError, ValueError, TypeError) as error:
+        read = _saved_by_torch if path.suffix == ".pt" else _safetensors
+        matrix, bias = read(path)
+        if matrix.ndim != _AXES or not matrix.size or bias.shape != matrix.shape[:1]:
+            raise ValueError(f"its shapes are {matrix.shape} and {bias.shape}")
+    except _MALFORMED as error:
         raise ModelFileError(
             f"{path} is not one linear layer ({error}); save its weight and bias as {name}"
             ".safetensors beside it"
         ) from error
+    return matrix, bias
 
 
 def linear_file(folder: Path, name: str) -> Path:
@@ -56,8 +68,24 @@ def linear_file(folder: Path, name: str) -> Path:
     raise ModelFileError(f"the model folder {folder} has no {name}.safetensors and no {name}.pt")
 
 
+def _safetensors(path: Path) -> tuple[Matrix, Matrix]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        found = load_file(path)
+    except SafetensorError as error:
+        raise ValueError(error) from error
+    return found["weight"].astype(np.float32), found["bias"].astype(np.float32)
+
+
 def _saved_by_torch(path: Path) -> tuple[Matrix, Matrix]:
     with zipfile.ZipFile(path) as archive:
+        if any(
+            one.compress_type or one.file_size > path.stat().st_size for one in archive.infolist()
+        ):
+            # torch.save does not compress: what is read is never larger than the file.
+            raise ValueError("its parts are compressed, or larger than the file")
         (program,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
         root = program.removesuffix("data.pkl")
         operations = list(pickletools.genops(archive.read(program)))

@@ -100,7 +100,11 @@ class OnnxFolder:
         """The tokenizer, which cuts and does not pad."""
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(self.files[1]))
+        path = str(self.files[1])
+        try:
+            tokenizer = Tokenizer.from_file(path)
+        except Exception as error:  # tokenizers raises nothing more special
+            raise ModelFileError(f"cannot load {path}: {error}") from error
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.max_tokens)
         return tokenizer

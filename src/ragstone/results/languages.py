@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from ragstone.components.metrics.same_language import in_order
 from ragstone.core import limits, schemas
 from ragstone.core.tables import TextTable
 from ragstone.results.charts.heat_map import heat_map
@@ -99,7 +100,7 @@ def _rows(
 ) -> Iterator[RetrievedLanguage]:
     """Yield the rows of one system and one language of queries."""
     k = limits.LANGUAGE_RANKS
-    found = {q: ranking.rankings[q].passage_ids for q in query_ids}
+    found = {q: in_order(ranking.rankings[q]) for q in query_ids}
     counts = {
         q: Counter(passages[p].language for p in found[q][:k] if p in passages) for q in found
     }
@@ -132,7 +133,7 @@ def _in_reach(
     counts = results.record.data.language_counts
     own = results.collections.get(query_id, "")
     datastore = system_factors(results.record).get(system, {}).get("datastore", NONE)
-    names = {own} if datastore == NONE and own else {*datastore.split("+")}
+    names = {own} if datastore == NONE and own else {one.strip() for one in datastore.split("+")}
     if "all" in names or (datastore == NONE and not own):
         names = {*counts}
     named = {own or language if name == "user" else name for name in names}

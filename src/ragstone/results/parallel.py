@@ -12,15 +12,18 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, Final, Literal, TypeAlias
 
+from ragstone.components.metrics.same_language import in_order
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.data.readers.parallel import PARALLEL
 from ragstone.results.languages import passage_languages, query_languages
 from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import RankingResults
 from ragstone.results.wording import interval_text, mean_text, number
 from ragstone.statistics.agreement import krippendorff_alpha
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, clusters_of, summarise
+from ragstone.types import Ranking
 
 ALL: Final = "all"
 Versions: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -81,12 +84,20 @@ def _of_passages(results: StoredResults, versions: Versions) -> Iterator[Paralle
     known = passage_languages(results)
     for ranking in results.rankings:
         first = {
-            q: {(p in known and known[p].parallel) or p for p in one.passage_ids[:_K]}
-            for q, one in ranking.rankings.items()
+            q: {(p in known and known[p].parallel) or p for p in in_order(one)[:_K]}
+            for q, one in _every(ranking).items()
         }
         for language in _languages(versions):
             found = _agreement(results, versions, language, first, _jaccard)
             yield ParallelAgreement("passages", ranking.system, "", language, found)
+
+
+def _every(ranking: RankingResults) -> dict[str, Ranking]:
+    """Return the rankings by query id, with the empty ones of searches that found nothing."""
+    scored = (
+        q for held in ranking.scores.values() for q, one in held.items() if one.status == "scored"
+    )
+    return {**dict.fromkeys(scored, Ranking()), **ranking.rankings}
 
 
 _K: Final = limits.LANGUAGE_RANKS

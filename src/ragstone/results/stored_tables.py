@@ -222,10 +222,19 @@ class StoredTables:
 
     def queries_at(self, folder: str) -> dict[str, Query]:
         """Return the queries of a table by id, with their languages and without secret nuggets."""
+        return {q: self._in_language(one) for q, one in self._shown_queries(folder).items()}
+
+    @cached_property
+    def stated_queries(self) -> dict[str, Query]:
+        """The answered queries by id, with the labels of the data set alone."""
+        return self._shown_queries(self.record.tables.answered)
+
+    def _shown_queries(self, folder: str) -> dict[str, Query]:
+        """Return the queries of a table by id, without secret nuggets."""
         found = self.whole_queries(folder)
         hidden = {} if self.reveal else self.secret_nuggets
         shown = {q: without_nuggets(found[q], texts) for q, texts in hidden.items() if q in found}
-        return {q: self._in_language(one) for q, one in (found | shown).items()}
+        return found | shown
 
     def _in_language(self, query: Query) -> Query:
         """Return a query with its language as a label, if it is known and there is none."""

@@ -163,3 +163,11 @@ def test_a_wrong_graph_is_an_error_with_the_way_out(tmp_path: Path, folder: str)
         OnnxDense(str(tmp_path / "nowhere")).check(Services())
     with pytest.raises(ConfigError, match="max_tokens must be 1"):
         OnnxDense(folder, max_tokens=0)
+
+
+def test_a_broken_tokenizer_is_an_error_with_its_path(folder: str) -> None:
+    """A malformed file is named before texts are embedded."""
+    (Path(folder) / "tokenizer.json").write_text("{}")
+
+    with pytest.raises(ModelFileError, match=r"cannot load .*tokenizer.json"):
+        OnnxDense(folder).check(Services())

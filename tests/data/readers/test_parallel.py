@@ -80,13 +80,45 @@ def test_queries_and_passages_have_their_language_and_the_id_of_their_translatio
     assert list(found.source.facts()["files"]) == ["en/en.json", "de/de.json"]
 
 
-def test_translations_are_in_one_document_and_one_cluster(sets: dict[str, Any]) -> None:
-    """Translations are in one document and one cluster."""
+def test_the_questions_on_an_article_and_their_translations_are_one_cluster(
+    sets: dict[str, Any],
+) -> None:
+    """The questions on an article and their translations are one cluster."""
     found = read(sets)
 
-    assert found.corpus["de/1-2"].document_id == found.corpus["en/1-2"].document_id == "Rivers"
+    assert found.corpus["de/1-2"].document_id == "de/Flüsse"
     clusters = clusters_table(found).table.column("cluster").to_pylist()
-    assert clusters == ["document Rivers", "document Rivers", "document Lakes"] * 2
+    assert clusters[:3] == clusters[3:]
+    assert clusters[0] == clusters[1] != clusters[2]
+
+
+def test_a_chunker_cuts_each_language_alone(sets: dict[str, Any]) -> None:
+    """No document has text in two languages, and chunks of one passage are no translations."""
+    found = load_dataset({"name": "parallel", "sets": sets, "chunker": "words(1)"})
+
+    languages = {p.labels["language"] for p in found.corpus if p.document_id == "de/Flüsse"}
+    assert languages == {"de"}
+    assert {code: len(places) for code, places in found.corpus.collections.items()} == {
+        "en": 6,
+        "de": 7,
+    }
+    assert not parallel_ids(found.corpus)
+
+
+def test_chunks_of_other_borders_are_no_translations(
+    sets: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A chunk with the answers of two chunks in another language is not a translation of them."""
+    cut = {"name": "squad", "path": sets["en"]}
+    sets["de"] = {"name": "squad", "path": sets["de"], "chunker": "words(50)"}
+
+    with caplog.at_level(logging.WARNING):
+        found = read({**sets, "en": cut})
+
+    labels = {p.text: p.labels.get("parallel") for p in found.corpus}
+    assert labels["The Tagus"] is labels["The Po"] is None
+    assert labels["Lake Como"] is not None
+    assert "3 passages have several counterparts in one language" in caplog.text
 
 
 def test_queries_without_passages_are_in_the_cluster_of_their_translations(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ class OnnxDense(TwoEncoders):
     def own_check(self, services: Services) -> None:
         """Raise if a file or a package is missing, or if the graph has no such output."""
         self._folder.check("the embedder 'onnx'")
+        self._folder.load()
         _ = self._output
 
     def own_notes(self, dataset: Any) -> Iterator[str]:

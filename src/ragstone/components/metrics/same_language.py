@@ -88,14 +88,14 @@ def ranked_languages(
     queries: Iterable[Query], corpus: Corpus, rankings: Mapping[str, Ranking]
 ) -> Languages:
     """Return the languages of some queries, and of the passages of a corpus ranked for them."""
-    ordered = {query_id: _in_order(ranking) for query_id, ranking in rankings.items()}
+    ordered = {query_id: in_order(ranking) for query_id, ranking in rankings.items()}
     known = passage_languages(corpus, dict.fromkeys(chain.from_iterable(ordered.values())))
     ranked = {query_id: [known.get(p, "") for p in ids] for query_id, ids in ordered.items()}
     asked = {q.query_id: one_language(query_language(q.text, q.labels)) for q in queries}
     return Languages(asked, ranked)
 
 
-def _in_order(ranking: Ranking) -> Sequence[str]:
+def in_order(ranking: Ranking) -> Sequence[str]:
     """Return the passages in trec_eval's order."""
     ids, scores = ranking.passage_ids, ranking.scores
     if len(scores):

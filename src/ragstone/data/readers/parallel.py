@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,8 +44,9 @@ class ParallelReader(Reader):
     The id of a row is its language and its id, `ar/ID`. Labels: `language`, and `parallel`, the id
     that the translations of a query or passage share. Queries with one id are translations of each
     other. So are their relevant passages, and all passages with one id if no query contradicts it.
-    A language that shares no query with another has no label `parallel`. All translations of a
-    passage have the document id of the first language.
+    A passage with two such passages in one language, such as two chunks, has no translation. A
+    language that shares no query with another has no label `parallel`. The id of a document has the
+    language too.
 
     Args:
         sets: language -> path, or reader with its parameters, as in `data`.
@@ -73,7 +75,6 @@ class ParallelReader(Reader):
         queries, passages = _parallel_ids(sets)
         parts = [_part(sets[code], code, queries[code], passages[code]) for code in sets]
         corpus = Corpus(joined((part.corpus.table for part in parts), CORPUS))
-        corpus = _with_documents(corpus)
         whole = Dataset(
             "+".join(dict.fromkeys(one.name for one in sets.values())),
             joined((part.query_table for part in parts), QUERIES),
@@ -143,7 +144,24 @@ def _parallel_passages(sets: Mapping[str, Dataset], queries: _Ids) -> _Ids:
         name = known[0] if known else "/".join(places[0]) if places else ""
         for code, passage_id in places:
             found[code].setdefault(passage_id, name)
-    return found
+    return _one_to_one(found)
+
+
+def _one_to_one(found: _Ids) -> _Ids:
+    """Return the shared ids of one passage per language; a warning counts the others."""
+    several = {
+        name for own in found.values() for name, count in Counter(own.values()).items() if count > 1
+    }
+    if several:
+        _LOG.warning(
+            "%s passages have several counterparts in one language, as chunks of other borders "
+            "have, and count as no translations",
+            f"{sum(name in several for own in found.values() for name in own.values()):,}",
+        )
+    return {
+        code: {i: name for i, name in own.items() if name not in several}
+        for code, own in found.items()
+    }
 
 
 def _relevant(dataset: Dataset, query_id: str) -> list[str]:
@@ -173,7 +191,8 @@ def _renamed(table: Table, key: str, code: str, shared: Mapping[str, str]) -> Ta
         labels_to_json(_labels(labels_from_json(text), row_id, code, shared.get(row_id)))
         for text, row_id in zip(found["labels"], found[key], strict=True)
     ]
-    found[key] = [f"{code}/{row_id}" for row_id in found[key]]
+    for name in {key, "document_id"} & found.keys():
+        found[name] = [row_id and f"{code}/{row_id}" for row_id in found[name]]
     return to_table(QUERIES if key == "query_id" else CORPUS, found)
 
 
@@ -188,21 +207,20 @@ def _labels(
     return {LANGUAGE: code, **labels, **({PARALLEL: shared} if shared else {})}
 
 
-def _with_documents(corpus: Corpus) -> Corpus:
-    """Return the corpus in which all translations have the document id of the first one."""
-    found = columns(corpus.table)
-    groups = parallel_ids(corpus)
-    first: dict[str, str] = {}
-    for place, name in groups.items():
-        found["document_id"][place] = first.setdefault(name, found["document_id"][place])
-    return Corpus(to_table(CORPUS, found))
-
-
 def parallel_ids(corpus: Corpus) -> dict[int, str]:
-    """Return position of a passage -> its label `parallel`, for the passages that have it."""
+    """Return position of a passage -> its label `parallel`, for the passages with translations.
+
+    Two passages of one language with the same label, such as chunks of one passage, are none.
+    """
     labels = (labels_from_json(text) for text in corpus.table.column("labels").to_pylist())
-    found = ((place, one.get(PARALLEL)) for place, one in enumerate(labels))
-    return {place: str(name) for place, name in found if name is not None}
+    known = [
+        (place, str(one[PARALLEL]), stated_language(one))
+        for place, one in enumerate(labels)
+        if one.get(PARALLEL) is not None
+    ]
+    counts = Counter((name, language) for _, name, language in known)
+    several = {name for (name, language), count in counts.items() if count > 1 and language}
+    return {place: name for place, name, _ in known if name not in several}
 
 
 def _source(sets: Mapping[str, Dataset]) -> DataSource:

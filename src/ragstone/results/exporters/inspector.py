@@ -60,7 +60,7 @@ def trial_name(trial: TrialResults) -> str:
 
 
 def _tasks(results: StoredResults, documents: dict[str, str]) -> Iterator[dict[str, Any]]:
-    for query_id, query in results.queries.items():
+    for query_id, query in results.stated_queries.items():
         grades, judged = results.grades(query_id), results.qrels.get(query_id, {})
         gold = [p for p, grade in judged.items() if grade > 0 and p in documents]
         yield {

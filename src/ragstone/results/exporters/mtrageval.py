@@ -47,7 +47,7 @@ def _shown_dataset(results: StoredResults) -> Dataset:
     known = sorted(ranked | judged | texts.keys())
     return Dataset(
         results.name,
-        queries_to_table(list(results.queries.values())),
+        queries_to_table(list(results.stated_queries.values())),
         Corpus.from_passages([Passage(p, texts.get(p, "")) for p in known]),
         results.stored_table(results.record.tables.qrels),
     )
