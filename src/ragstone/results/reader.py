@@ -114,6 +114,12 @@ class StoredResults(StoredTables):
         """
         return self.qrels if setting.startswith("gold") else self._near.get(system, self.qrels)
 
+    def translations_of(self, system: str) -> dict[str, str]:
+        """Return relevant passage -> the one that it counts as, in a system's datastore."""
+        found = (e.translations for e in self.record.rankings if e.system == system)
+        table = next((self.stored_table(one) for one in found if one), None)
+        return {} if table is None else dict(zip(*schemas.columns(table).values(), strict=True))
+
     def grades(self, query_id: str) -> dict[str, int]:
         """Return passage id -> relevance, with translations of relevant passages in datastores."""
         found = dict(self.qrels.get(query_id, {}))
