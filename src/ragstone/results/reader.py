@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Final, Self
 
 from ragstone.core import schemas
+from ragstone.core.builtins import SHOWN_NAMES
 from ragstone.core.store import Store
 from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
@@ -161,7 +162,8 @@ class StoredResults(StoredTables):
             metric = next(iter(schemas.columns(self.stored_table(folder))["metric"]), "")
             if _PROMPT.search(metric):
                 return metric
-        return re.split("[/:]", manifest["made_by"]["component"])[-1]
+        component = manifest["made_by"]["component"]
+        return re.split("[/:]", SHOWN_NAMES.get(component, component))[-1]
 
     @cached_property
     def trusted_code(self) -> list[TrustedStep]:
