@@ -105,7 +105,7 @@ def test_one_language(tmp_path: Path, data: dict[str, str]) -> None:
     assert "by language" not in run("show", experiment)
     run("report", experiment, "-o", str(tmp_path / "r.html"))
     page = (tmp_path / "r.html").read_text()
-    assert "<dt>Languages</dt><dd>queries in German" in page
+    assert '>Languages</dt><dd dir="auto">queries in German' in page
     assert 'id="labels"' not in page
 
 

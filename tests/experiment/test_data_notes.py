@@ -14,7 +14,7 @@ from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.load import load_experiment
 from ragstone.models.bundled import MODELS
 from ragstone.models.files import model_file
-from ragstone.models.reading import read_texts
+from ragstone.models.reading import reading_notes
 
 CHINESE = "皮埃尔和玛丽居里在巴黎发现了镭元素"
 RUSSIAN = "Столица Португалии находится на реке"
@@ -165,4 +165,5 @@ def test_unreadable_texts_among_readable_ones_are_counted(
 @needs_minilm
 def test_no_text_is_read_well() -> None:
     """A share of nothing is 0."""
-    assert read_texts([], model_file("all-minilm-l6-v2", "tokenizer")) == (0.0, 0.0)
+    empty = Dataset.from_records(queries=[], passages=[], qrels=[])
+    assert not [*reading_notes("minilm", model_file("all-minilm-l6-v2", "tokenizer"), empty)]

@@ -163,13 +163,13 @@ def _languages(prompt: NamedPrompt[Any]) -> list[str]:
     from ragstone.core.prompt_translations import (
         BY_LANGUAGE,
         LANGUAGES,
-        languages_of,
+        names_by_language,
         translations,
     )
 
     of_judge = isinstance(prompt.file, JudgePromptFile)
     shipped = shipped_translations() if of_judge else translations(LANGUAGES, shipped_names())
-    found = languages_of(prompt.name.removesuffix(BY_LANGUAGE), {*shipped, *own_names()})
+    found = names_by_language(prompt.name.removesuffix(BY_LANGUAGE), {*shipped, *own_names()})
     return list(dict.fromkeys([prompt.file.language, *found]))
 
 

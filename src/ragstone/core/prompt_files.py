@@ -20,7 +20,7 @@ from ragstone.core.prompt_translations import (
     BY_LANGUAGE,
     LANGUAGES,
     language_file,
-    languages_of,
+    names_by_language,
     translations,
 )
 from ragstone.core.prompts import FewShot, RagPrompts
@@ -218,7 +218,7 @@ def find_prompt(name: str) -> NamedPrompt[PromptFile]:
     if name in shipped:
         return NamedPrompt(name, _shipped(name))
     known = {*shipped, *own_names()}
-    near = {*languages_of(name.rpartition(".")[0], known).values()}
+    near = {*names_by_language(name.rpartition(".")[0], known).values()}
     raise unknown_prompt(name, "prompt", near or known - translated.keys())
 
 
@@ -235,7 +235,7 @@ def in_languages(
     Raises:
         ConfigError: there is no translation, or the file of one is wrong.
     """
-    names = languages_of(default.name, known)
+    names = names_by_language(default.name, known)
     names.pop(default.file.language.partition("-")[0], None)
     if not names:
         raise ConfigError(

@@ -88,10 +88,10 @@ def translations(folder: Path, prompts: Iterable[str]) -> dict[str, TranslatedNa
     return {".".join(one): one for one in found}
 
 
-def languages_of(prompt: str, names: Iterable[str]) -> dict[str, str]:
+def names_by_language(prompt: str, names: Iterable[str]) -> dict[str, str]:
     """Return language -> name of the prompt in it, from the names of all prompts.
 
-    >>> languages_of("short", ["short", "short.de", "short.pt-BR", "short.strict", "long.de"])
+    >>> names_by_language("short", ["short", "short.de", "short.pt-BR", "short.strict", "long.de"])
     {'de': 'short.de', 'pt': 'short.pt-BR'}
     """
     found: dict[str, str] = {}

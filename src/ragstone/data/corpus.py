@@ -103,12 +103,17 @@ class Corpus:
     @cached_property
     def language_counts(self) -> dict[str, dict[str, int]]:
         """Collection, or "" -> language of the label -> passages; {} if no passage has one."""
-        texts = (self.whole or self).table.column("labels").to_pylist()
-        if not any(f'"{LANGUAGE}"' in text for text in texts):
+        found = [one_language(code) for code in (self.whole or self).stated_languages()]
+        if not any(found):
             return {}
-        found = [one_language(stated_language(labels_from_json(text))) for text in texts]
         groups = self.collections or {"": range(len(found))}
         return {name: dict(Counter(found[p] for p in group)) for name, group in groups.items()}
+
+    def stated_languages(self) -> list[str]:
+        """Return the language of each passage by its label, without a region; "" without one."""
+        texts = self.table.column("labels").to_pylist()
+        marked = f'"{LANGUAGE}"'
+        return [stated_language(labels_from_json(t)) if marked in t else "" for t in texts]
 
     @cached_property
     def passage_ids(self) -> list[str]:

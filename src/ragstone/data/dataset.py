@@ -20,6 +20,7 @@ from ragstone.data.corpus import Corpus, rows_at
 from ragstone.data.readers.qrels import Known, collect_qrels, numbered_judgements
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import Ids
+from ragstone.text.language_names import stated_language
 from ragstone.types import Conversation, Query, brief
 
 if TYPE_CHECKING:
@@ -173,6 +174,10 @@ class Dataset(Shown):
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
         return table_to_relevance(self.qrel_table)
+
+    def stated_languages(self) -> dict[str, str]:
+        """Return query id -> language by the query's label, without a region; "" without one."""
+        return {query.query_id: stated_language(query.labels) for query in self.queries}
 
     def sample(self, limit: int, seed: int) -> Dataset:
         """Return the data set with a random sample of `limit` queries, in file order.

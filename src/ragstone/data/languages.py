@@ -37,7 +37,7 @@ _MODEL: Final = "lid.176"
 """fastText's model of 176 languages; without it, short texts in Latin script have none."""
 _PARTS: Final = ("queries", "passages")
 _APART: Final = 20
-"""Texts disagree with their stated language from one in this number of them on."""
+"""Texts disagree with their stated language if at least one in this number is in another one."""
 _ALIKE: Final = {"zh", "ja"}
 """A short text in Chinese characters is in either of the two."""
 

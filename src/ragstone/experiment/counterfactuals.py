@@ -27,8 +27,8 @@ from ragstone.experiment.freshness import Freshness
 from ragstone.experiment.repeat_spec import RepeatSpec
 from ragstone.experiment.running import execute
 from ragstone.experiment.shared_queries import own_queries, select_queries
+from ragstone.experiment.step_list import StepList
 from ragstone.experiment.steps import Step, known_inputs
-from ragstone.experiment.system import StepList
 from ragstone.results.counterfactuals import base_of, digests_of
 from ragstone.results.factors import PARTS
 from ragstone.results.record import Record

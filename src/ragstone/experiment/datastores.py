@@ -22,7 +22,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.corpus import JOIN
-from ragstone.data.readers.parallel import parallel_ids, passage_languages, query_languages
+from ragstone.data.readers.parallel import parallel_ids
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -65,7 +65,7 @@ def with_collections(dataset: Dataset, systems: Iterable[SystemSpec]) -> Dataset
     if name is None or dataset.corpus.collections:
         return dataset
     found: dict[str, list[int]] = {}
-    for place, language in enumerate(passage_languages(dataset.corpus)):
+    for place, language in enumerate(dataset.corpus.stated_languages()):
         found.setdefault(language, []).append(place)
     if "" in found or not found:
         ids = [repr(dataset.corpus.passage_ids[place]) for place in found.get("", ())]
@@ -202,7 +202,7 @@ class _Resolver:
         """Return query id -> its own collection, which may have no passages; "" without one."""
         if self.dataset.collections:
             return {q.query_id: self.dataset.collections[q.query_id] for q in self.searched.queries}
-        return query_languages(self.searched)
+        return self.searched.stated_languages()
 
     @cached_property
     def _collection(self) -> dict[str, str]:

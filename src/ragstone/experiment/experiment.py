@@ -50,8 +50,9 @@ from ragstone.experiment.running import Run, run_together
 from ragstone.experiment.schedule import needed
 from ragstone.experiment.secret_queries import secret_counts
 from ragstone.experiment.shared_queries import collection_table, drawn, own_queries, select_queries
+from ragstone.experiment.step_list import StepList
 from ragstone.experiment.steps import Step
-from ragstone.experiment.system import SharedInputs, StepList, System
+from ragstone.experiment.system import SharedInputs, System
 from ragstone.protocols import Services
 from ragstone.types import brief
 

@@ -30,8 +30,9 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.metric_set import metric_sets
 from ragstone.experiment.starter import Starter
+from ragstone.experiment.step_list import StepList
 from ragstone.experiment.step_work import StepWork
-from ragstone.experiment.system import SharedInputs, StepList, System
+from ragstone.experiment.system import SharedInputs, System
 from ragstone.protocols import Services
 from ragstone.types import Context, Query, Ranking
 

@@ -8,6 +8,7 @@ from ragstone.components.metrics.same_language import passage_languages
 from ragstone.core.schemas import PASSAGE_LANGUAGES, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.parallel import PARALLEL
 from ragstone.types import Ranking
 
 
@@ -26,6 +27,6 @@ def passage_languages_table(
         for ranking in run.values():
             ids |= dict.fromkeys(ranking.passage_ids)
     languages = passage_languages(corpus, ids)
-    shared = [str(corpus[passage_id].labels.get("parallel", "")) for passage_id in languages]
+    shared = [str(corpus[passage_id].labels.get(PARALLEL, "")) for passage_id in languages]
     columns = {"passage_id": [*languages], "language": [*languages.values()], "parallel": shared}
     return StoredTable.in_memory(to_table(PASSAGE_LANGUAGES, columns))

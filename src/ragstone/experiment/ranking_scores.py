@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.components.metrics.document_level import rank_documents
-from ragstone.components.metrics.same_language import languages_of
+from ragstone.components.metrics.same_language import ranked_languages
 from ragstone.components.metrics.score import NO_RELEVANT, score_rankings
 from ragstone.core.schemas import columns, table_to_queries, table_to_rankings, table_to_relevance
 from ragstone.data.corpus import Corpus
@@ -44,7 +44,7 @@ def ranking_scores(
     if corpus is not None and metrics.reads_languages:
         # Before translations count as one: the language is that of the passage which was found.
         held = services.corpus or Corpus(corpus)
-        known["languages"] = languages_of(table_to_queries(queries), held, rankings)
+        known["languages"] = ranked_languages(table_to_queries(queries), held, rankings)
     if translations is not None:
         counts_as = dict(zip(*columns(translations).values(), strict=True))
 

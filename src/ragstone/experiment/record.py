@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from ragstone.experiment.members import Member
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.shared_queries import OwnQueries
-    from ragstone.experiment.system import RankingSteps, StepList, System, Trial
+    from ragstone.experiment.step_list import StepList
+    from ragstone.experiment.system import RankingSteps, System, Trial
     from ragstone.types import Ranking
 
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.freshness import Asked
     from ragstone.experiment.record import Recorder
-    from ragstone.experiment.system import SharedInputs, StepList
+    from ragstone.experiment.step_list import StepList
+    from ragstone.experiment.system import SharedInputs
     from ragstone.protocols import Services
     from ragstone.results.record import Record
 

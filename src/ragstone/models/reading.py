@@ -19,7 +19,7 @@ _UNKNOWN: Final = 0.1
 _SPELT: Final = 0.5
 """Share of words in single letters from which it cannot."""
 _MIXED: Final = 0.1
-"""Share of single texts from which an encoder cannot read a part of them."""
+"""Least share of single unreadable texts that a note counts."""
 _LEAST_TEXTS: Final = 3
 """Fewest such texts: one may be a formula."""
 _LETTERS: Final = 4
@@ -47,11 +47,6 @@ class Reading(NamedTuple):
     def is_poor(self) -> bool:
         """Whether an encoder with this tokenizer cannot read the texts."""
         return self.unknown >= _UNKNOWN or self.spelt >= _SPELT
-
-
-def read_texts(texts: Sequence[str], tokenizer: Path) -> Reading:
-    """Return how the tokenizer of a file (`tokenizer.json`) reads some texts."""
-    return _reading(_counts(texts, tokenizer))
 
 
 def reading_notes(encoder: str, tokenizer: Path, dataset: Any) -> Iterator[str]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from ragstone.components.metrics.same_language import query_languages
 from ragstone.core import limits, schemas
 from ragstone.core.tables import TextTable
 from ragstone.results.charts.heat_map import heat_map
@@ -21,6 +20,7 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import RankingResults
 from ragstone.results.wording import ABSENT, interval_text, mean_text, number
 from ragstone.statistics.summary import Summary, clusters_of, summarise
+from ragstone.text.language_names import one_language, stated_language
 
 
 class PassageLanguage(NamedTuple):
@@ -54,6 +54,12 @@ class RetrievedLanguage:
         return asdict(self) | {"bias": bias}
 
 
+def query_languages(results: StoredResults) -> dict[str, str]:
+    """Return query id -> language, stated or recognised; "" if it is unknown."""
+    queries = results.all_queries
+    return {q: one_language(stated_language(one.labels)) for q, one in queries.items()}
+
+
 def passage_languages(results: StoredResults) -> dict[str, PassageLanguage]:
     """Return passage id -> language of gold and ranked passages; empty without labels."""
     folder = results.record.tables.passage_languages
@@ -71,7 +77,7 @@ def retrieved_languages(results: StoredResults) -> list[RetrievedLanguage]:
     if not passages:
         return []
     groups: dict[str, list[str]] = {}
-    for query_id, language in query_languages(results.all_queries.values()).items():
+    for query_id, language in query_languages(results).items():
         groups.setdefault(language, []).append(query_id)
     return [
         row

@@ -12,10 +12,10 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, Final, Literal, TypeAlias
 
-from ragstone.components.metrics.same_language import query_languages
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results.languages import passage_languages
+from ragstone.data.readers.parallel import PARALLEL
+from ragstone.results.languages import passage_languages, query_languages
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import interval_text, mean_text, number
 from ragstone.statistics.agreement import krippendorff_alpha
@@ -49,10 +49,11 @@ class ParallelAgreement:
 def parallel_queries(results: StoredResults) -> Versions:
     """Return the queries in two or more languages; the first query of a language counts."""
     found: dict[str, dict[str, str]] = {}
-    queries = {q: one for q, one in results.all_queries.items() if "parallel" in one.labels}
-    for query_id, language in query_languages(queries.values()).items():
-        own = found.setdefault(str(queries[query_id].labels["parallel"]), {})
-        own.setdefault(language, query_id)
+    languages = query_languages(results)
+    for query_id, query in results.all_queries.items():
+        if PARALLEL in query.labels:
+            own = found.setdefault(str(query.labels[PARALLEL]), {})
+            own.setdefault(languages[query_id], query_id)
     return {shared: own for shared, own in found.items() if len(own) > 1}
 
 
@@ -123,7 +124,7 @@ def _agreement(
 
 
 def _first(own: Mapping[str, str]) -> str:
-    """Return the query of which all versions have the cluster."""
+    """Return the query whose cluster all versions have."""
     return own[min(own)]
 
 

