@@ -137,7 +137,10 @@ def test_rankings_change_by_the_places_of_gold(
     a, b = (Side(gold=GOLD, candidates=ids) for ids in (before, after))
 
     assert cause_of_ranking_change(a, b).cause == cause
-    assert cause_of_ranking_change(a, replace(b, gold=frozenset("h"))).cause == "label"
+    elsewhere = replace(b, gold=frozenset("h"))
+    assert cause_of_ranking_change(a, elsewhere).cause == "label"
+    labelled = (replace(side, labelled=GOLD) for side in (a, elsewhere))
+    assert cause_of_ranking_change(*labelled).cause != "label"
     assert cause_of_ranking_change(a, replace(b, candidates=None)).cause == "undecided"
 
 

@@ -116,11 +116,13 @@ def test_metrics_are_correlated_with_ratings(tmp_path: Path, results: StoredResu
 
     shown = run("correlate", file, "--labels", labels, "--json")
     both = run("correlate", file, "--labels", labels, "--against", "F1")
+    neither = run("correlate", file)
 
     document = json.loads(shown.stdout)
     assert document["ceiling"] == pytest.approx(1)
     assert {row["metric"] for row in document["rows"]} >= {"F1", "Match"}
     assert "--against or --labels" in str(both.exception)
+    assert "--against is missing, or --labels. Known:" in str(neither.exception)
 
 
 def test_a_mean_is_calibrated_by_ratings(tmp_path: Path, results: StoredResults) -> None:

@@ -8,15 +8,21 @@ from typing import Any
 
 import pytest
 
-from ragstone.core.schemas import columns
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.score import score_rankings
+from ragstone.core.schemas import columns, table_to_scores
+from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.errors import ConfigError
+from ragstone.evaluation.changes import query_changes
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.ranking_scores import OUT_OF_REACH
 from ragstone.results.causes.found import causes_of
+from ragstone.results.changes import answered_texts
 from ragstone.results.exporters.trec import Trec
 from ragstone.results.factors import system_factors
 from ragstone.results.results import Results
 from ragstone.results.terminal import query_text
+from ragstone.statistics.flipped import flipped_queries
 
 TEXTS = {
     "en": ["Lisbon is on the river Tagus.", "Turin is on the river Po.", "Rome has seven hills."],
@@ -198,6 +204,38 @@ def test_a_run_is_exported_with_its_own_judgements(data: dict[str, Any], tmp_pat
 
     assert names == ["bm25--en.trec", "bm25--en.qrels.txt", "bm25--user.trec", "qrels.txt"]
     assert "de/q0 0 en/1 1" in (tmp_path / "trec/bm25--en.qrels.txt").read_text()
+
+
+def test_exported_judgements_give_the_scores_of_the_experiment(
+    data: dict[str, Any], tmp_path: Path
+) -> None:
+    """Several translations of one relevant passage are one judgement: the first in the ranking."""
+    results = run(data, {"datastore": ["user+en", "all"]})
+    Trec().export(results, tmp_path / "trec")
+    metrics = [parse_metric(name) for name in ("hit@3", "MRR@3", "R@3")]
+
+    for one in results.rankings:
+        name = one.system.replace(" [", "--").replace("+", "-").rstrip("]")
+        runs = read_run(tmp_path / f"trec/{name}.trec")
+        judged = read_qrels(tmp_path / f"trec/{name}.qrels.txt")
+        scores = table_to_scores(score_rankings(metrics, judged, runs, list(judged)))
+        assert all(len(grades) == 1 for grades in judged.values())
+        assert {(s.metric, s.query_id): s.value for s in scores} == {
+            (metric, q): s.value for metric, held in one.scores.items() for q, s in held.items()
+        }
+
+
+def test_another_datastore_is_not_another_label(data: dict[str, Any]) -> None:
+    """The gold passages of the data set are the same, so a change has another cause."""
+    results = run(data, {"datastore": ["en", "ja"]})
+    scores = {one.system: one.scores for one in results.rankings}
+    answered = {name: answered_texts(results, name, "") for name in scores}
+    before, after = ((name, scores[name]["MRR@3"]) for name in ("bm25 [en]", "bm25 [ja]"))
+    flipped = flipped_queries(before[1], after[1], results.record.scale("MRR@3"))
+    changes = query_changes("MRR@3", (before[0], after[0]), flipped, scores, answered)
+
+    assert changes
+    assert "label" not in {one.cause for one in changes}
 
 
 def test_a_rerun_computes_nothing(data: dict[str, Any]) -> None:

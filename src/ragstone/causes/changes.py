@@ -69,7 +69,9 @@ class Side:
     """Its text; "" if it is not known."""
     gold_answers: tuple[str, ...] | None = None
     gold: frozenset[str] | None = None
-    """Ids of its gold passages."""
+    """Ids of its gold passages, within the datastore if the system has one."""
+    labelled: frozenset[str] | None = None
+    """Ids of its gold passages in the data set; None if they are not known apart from `gold`."""
     failure: str = ""
     """Why there is no answer; "" if there is one, or if that is not known."""
     answer: str | None = None
@@ -112,7 +114,7 @@ def cause_of_ranking_change(a: Side, b: Side) -> DecidedChange:
     >>> cause_of_ranking_change(a, b)
     DecidedChange(cause='order_changed', evidence='g: rank 1 before, rank 2 now')
     """
-    if a.gold != b.gold and None not in (a.gold, b.gold):
+    if _labelled(a) != _labelled(b) and None not in (_labelled(a), _labelled(b)):
         return DecidedChange("label", "the gold passages differ")
     gold = _gold(a, b)
     before, after = (side.candidates for side in (a, b))
@@ -201,6 +203,10 @@ def _same_answer(a: Side, b: Side) -> bool:
 
 def _gold(a: Side, b: Side) -> frozenset[str]:
     return (a.gold or frozenset()) | (b.gold or frozenset())
+
+
+def _labelled(side: Side) -> frozenset[str] | None:
+    return side.gold if side.labelled is None else side.labelled
 
 
 def _rank(passage_id: str, ranking: Sequence[str] | None) -> int | None:

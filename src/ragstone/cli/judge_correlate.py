@@ -160,7 +160,8 @@ def _of_run(experiment: Path, against: str, by: str | None) -> CorrelatedColumns
 
     answers = KeptAnswers(cli.load_all_results(experiment, ()))
     if against not in answers.entries:
-        raise ConfigError(f"--against {against!r}{did_you_mean(against, answers.entries)}")
+        wrong = f"--against {against!r}" if against else "--against is missing, or --labels"
+        raise ConfigError(f"{wrong}{did_you_mean(against, answers.entries)}")
     columns = {name: answers.column(name) for name in answers.entries}
     groups = answers.groups(by) if by else []
     return CorrelatedColumns(columns, {against: columns.pop(against)}, groups, answers.clusters)

@@ -233,6 +233,8 @@ SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
 
 NAMES_IN_KEYS: Final[Mapping[str, str]] = {"query_formers/translate": "query_formers/translation"}
 """`kind/name` of a renamed component -> its former one, which its cache keys keep."""
+SHOWN_NAMES: Final = {former: name for name, former in NAMES_IN_KEYS.items()}
+"""The same the other way round: what is shown for a name in a cache key."""
 
 FORMER_KINDS: Final[Mapping[str, str]] = {
     "contexts": "context_settings",

@@ -16,7 +16,9 @@ class AnswerEvidence:
     """The stored facts of the way to each answer; empty for scores of other origin."""
 
     qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Query id -> passage id -> relevance."""
+    """Query id -> passage id -> relevance, within the system's datastore if it has one."""
+    labelled: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The same of the data set, whatever the datastore."""
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     contexts: Mapping[str, Context] = field(default_factory=dict)
     """Query id -> the context of the generator."""

@@ -138,11 +138,11 @@ def _side(of: Answered, score: Score, *, ranks: bool) -> Side:
     candidates = None if ranking is None else tuple(ranking.passage_ids)
     if ranks and candidates is None:
         candidates = of.passage_ids(query_id)
-    grades = known.qrels.get(query_id)
     return Side(
         query=query.text if query else "",
         gold_answers=query.gold_answers if query else None,
-        gold=None if grades is None else frozenset(p for p, g in grades.items() if g > 0),
+        gold=_gold(known.qrels.get(query_id)),
+        labelled=_gold(known.labelled.get(query_id)),
         failure=failure,
         answer=given.answer if given else None,
         values=known.repeats.get(score.metric, {}).get(query_id, ()),
@@ -152,3 +152,7 @@ def _side(of: Answered, score: Score, *, ranks: bool) -> Side:
         prompt=known.prompt,
         generator=known.generator,
     )
+
+
+def _gold(grades: Mapping[str, int] | None) -> frozenset[str] | None:
+    return None if grades is None else frozenset(p for p, grade in grades.items() if grade > 0)

@@ -22,6 +22,7 @@ def answer_evidence(results: StoredResults, system: str, setting: str) -> Answer
     generator = _component(results.record, system)
     return AnswerEvidence(
         qrels=results.qrels_of(system, setting),
+        labelled=results.qrels,
         rankings=next(rankings, {}),
         contexts=trial.contexts if trial else {},
         repeats=_repeats(trial) if trial and len(trial.answers) > 1 else {},

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Final, Self
 
 from ragstone.core import schemas
+from ragstone.core.builtins import SHOWN_NAMES
 from ragstone.core.store import Store
 from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
@@ -114,6 +115,12 @@ class StoredResults(StoredTables):
         """
         return self.qrels if setting.startswith("gold") else self._near.get(system, self.qrels)
 
+    def translations_of(self, system: str) -> dict[str, str]:
+        """Return relevant passage -> the one that it counts as, in a system's datastore."""
+        found = (e.translations for e in self.record.rankings if e.system == system)
+        table = next((self.stored_table(one) for one in found if one), None)
+        return {} if table is None else dict(zip(*schemas.columns(table).values(), strict=True))
+
     def grades(self, query_id: str) -> dict[str, int]:
         """Return passage id -> relevance, with translations of relevant passages in datastores."""
         found = dict(self.qrels.get(query_id, {}))
@@ -155,7 +162,8 @@ class StoredResults(StoredTables):
             metric = next(iter(schemas.columns(self.stored_table(folder))["metric"]), "")
             if _PROMPT.search(metric):
                 return metric
-        return re.split("[/:]", manifest["made_by"]["component"])[-1]
+        component = manifest["made_by"]["component"]
+        return re.split("[/:]", SHOWN_NAMES.get(component, component))[-1]
 
     @cached_property
     def trusted_code(self) -> list[TrustedStep]:

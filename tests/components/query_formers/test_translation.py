@@ -10,6 +10,7 @@ import pytest
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Failure
 from ragstone.components.query_formers.translation import Translation
+from ragstone.core.builtins import SHOWN_NAMES
 from ragstone.core.component import Outcome
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create, known
@@ -133,6 +134,7 @@ def test_the_former_name_has_the_same_key_and_is_hidden() -> None:
     assert one["parameters"]["language"] == "French"
     assert own["parameters"]["language"] == "Old French"
     assert "translation" not in known("query_formers")
+    assert SHOWN_NAMES[one["component"]] == "query_formers/translate"
 
 
 def test_the_contract_of_query_formers() -> None:
