@@ -84,12 +84,12 @@ def test_broken_files_are_one_error(tmp_path: Path) -> None:
             archive.writestr(name, content if "data/0" not in name else b"\0" * 10_000_000)
     # Bit 0 of the flags is that of encryption; the size is at byte 24 of an entry.
     for name, offset, value in (("secret", 8, b"\1"), ("huge", 24, b"\xf0\xff\xff\x7f")):
-        content = bytearray(good.read_bytes())
-        place = content.find(b"PK\x01\x02")
+        changed = bytearray(good.read_bytes())
+        place = changed.find(b"PK\x01\x02")
         while place >= 0:
-            content[place + offset : place + offset + len(value)] = value
-            place = content.find(b"PK\x01\x02", place + 4)
-        (tmp_path / f"{name}.pt").write_bytes(content)
+            changed[place + offset : place + offset + len(value)] = value
+            place = changed.find(b"PK\x01\x02", place + 4)
+        (tmp_path / f"{name}.pt").write_bytes(changed)
     ones = np.ones(3, np.float32)
     save_file({"weight": ones, "bias": ones}, tmp_path / "flat.safetensors")
     save_file({"weight": np.ones((2, 3)), "bias": ones}, tmp_path / "other.safetensors")
