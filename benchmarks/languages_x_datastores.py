@@ -19,6 +19,8 @@ from typing import Any, Final
 
 from ragstone.experiment.load import load_experiment
 from ragstone.results.by_label import label_table
+from ragstone.results.languages import language_tables, retrieved_languages
+from ragstone.results.parallel import parallel_agreement, parallel_tables
 from ragstone.results.results import Results
 
 XQUAD: Final = ("ar", "de", "el", "en", "es", "ro", "ru", "tr", "vi", "zh")
@@ -96,11 +98,18 @@ def main() -> None:
     parser.add_argument("--retrievers", default="bm25,dense")
     parser.add_argument("--languages", default=",".join([*XQUAD, "ja", "it"]))
     parser.add_argument("--metrics", default="R@5,nDCG@10")
+    parser.add_argument(
+        "--bias", action="store_true", help="print the languages of the first passages too"
+    )
     asked = parser.parse_args()
     for name, keys in data_sets(asked.data, asked.languages.split(","), asked.limit):
         results = run(name, keys, asked)
         for metric in asked.metrics.split(","):
             print(f"\n{name}, {metric}\n\n{table(results, metric)}")
+        if asked.bias:
+            found = [*language_tables(retrieved_languages(results))]
+            found += parallel_tables(parallel_agreement(results))
+            print("\n\n".join(map(str, found)))
 
 
 if __name__ == "__main__":

@@ -66,3 +66,15 @@ def test_a_search_that_finds_nothing_has_no_passage_in_common(tmp_path: Path) ->
 
     assert row.agreement.n == 4
     assert row.agreement.not_applicable == 0
+
+
+def test_searches_that_all_find_nothing_agree_on_nothing(tmp_path: Path) -> None:
+    """A retriever that finds nothing in any language is not consistent."""
+    rows = records(("en", "de"))
+    for row in rows["queries"]:
+        if row["parallel"] == "Alba":
+            row["text"] = "Hvornår?"
+    found = parallel_agreement(run(tmp_path, rows))
+    (row,) = [r for r in found if (r.of, r.system, r.language) == ("passages", "bm25", "all")]
+
+    assert (row.agreement.n, row.agreement.not_applicable) == (3, 1)

@@ -107,8 +107,9 @@ def _languages(versions: Versions) -> list[str]:
     return [ALL, *sorted({language for own in versions.values() for language in own})]
 
 
-def _jaccard(a: set[str], b: set[str]) -> float:
-    return len(a & b) / len(a | b) if a | b else 1.0
+def _jaccard(a: set[str], b: set[str]) -> float | None:
+    """Return the overlap of two searches; None if neither found a passage."""
+    return len(a & b) / len(a | b) if a | b else None
 
 
 def _agreement(
@@ -116,16 +117,17 @@ def _agreement(
     versions: Versions,
     language: str,
     values: _Values,
-    compare: Callable[[Any, Any], float],
+    compare: Callable[[Any, Any], float | None],
 ) -> Summary:
-    """Return the mean over queries of the comparisons of their languages."""
+    """Return the mean over queries of the comparisons of their languages, without those of None."""
     shares: list[float] = []
     firsts: list[str] = []
     for own in versions.values():
         held = {name: v for name, q in own.items() if (v := values.get(q)) is not None}
         pairs = [pair for pair in combinations(held, 2) if language in (ALL, *pair)]
-        if pairs:
-            shares.append(fmean(compare(held[a], held[b]) for a, b in pairs))
+        found = [compare(held[a], held[b]) for a, b in pairs]
+        if known := [one for one in found if one is not None]:
+            shares.append(fmean(known))
             firsts.append(_first(own))
     return summarise(
         shares,
