@@ -26,6 +26,7 @@ from ragstone.annotation.site import Site
 
 COMMAND: Final = (sys.executable, "-c", "from ragstone.cli import main; main()", "annotate")
 _START_SECONDS: Final = 60.0
+_RECOVERY_SECONDS: Final = 600
 
 
 def make_project(folder: Path, items: int) -> Project:
@@ -137,7 +138,9 @@ class Postgres:
 
         server, folder = self._server, self._server.pgdata
         options = f'-h "" -k {self._information.socket_dir}'
-        arguments = ("-w", "-o", options, "-l", str(server.log), "-D", str(folder), "start")
+        # Recovery writes all files to the disk, which may take minutes on a busy machine.
+        waiting = ("-w", "-t", str(_RECOVERY_SECONDS), "-o", options, "-l", str(server.log))
+        arguments = (*waiting, "-D", str(folder), "start")
         server.ensure_pgdata_inited()  # pytest closes the folders above it again
         pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
         server.ensure_postgres_running()

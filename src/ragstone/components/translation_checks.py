@@ -74,9 +74,10 @@ class SourceText(NamedTuple):
 def why_not(found: str, wanted: SourceText) -> str:
     """Return why a text cannot be the translation of another, or "".
 
-    >>> why_not("Where is the river?", SourceText("Wo ist der Fluss?", "en", "de"))
+    >>> german = SourceText("Wo entspringt der lange Fluss?", "en", "de")
+    >>> why_not("Where does the long river rise?", german)
     ''
-    >>> why_not("Wo ist der Fluss?", SourceText("Wo ist der Fluss?", "en", "de"))
+    >>> why_not(german.text, german)
     'the reply is the text itself'
     """
     return next(_problems(found, wanted), "")
