@@ -92,7 +92,7 @@ def test_an_export_opened_again_has_lost_nothing(results: Results, tmp_path: Pat
     (path,) = results.export(tmp_path / "talk.json", "inspector")
     found = read_inspection(path)
 
-    assert {q.query_id: q for q in found.dataset.queries} == results.queries
+    assert {q.query_id: q for q in found.dataset.queries} == results.stated_queries
     for trial in results.trials:
         name = trial_name(trial)
         for query_id, prediction in trial.predictions.items():
