@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ragstone.core import limits
 from ragstone.text.language import language_among, language_of, tells_no_language
 from ragstone.text.language_names import LANGUAGE_NAMES
-from ragstone.text.scripts import is_unspaced
+from ragstone.text.scripts import LANGUAGES_OF_SCRIPT, is_unspaced
 
 _REFUSED: Final = re.compile(
     r"\b(?:i|we)(?:'m| am| are)? (?:cannot|can't|can not|unable to|not able to|won't|"
@@ -24,38 +24,6 @@ _WITHOUT_MARKS: Final = frozenset({"am", "bo", "ja", "km", "ko", "lo", "my", "th
 """Languages in which questions often end without a mark."""
 _WIDELY_USED: Final = frozenset({"ar", "hi", "ru"})
 """Languages that stand for their whole script if lid.176 is not installed."""
-_WRITTEN_WITH: Final[Mapping[str, frozenset[str]]] = {
-    script: frozenset(languages.split())
-    for script, languages in {
-        "ARABIC": "ar fa ur ps az kk ky ug",
-        "ARMENIAN": "hy",
-        "BENGALI": "bn",
-        "CJK": "zh ja ko",
-        "CYRILLIC": "ru uk be bg mk sr bs kk ky mn tg uz az",
-        "DEVANAGARI": "hi mr ne",
-        "ETHIOPIC": "am",
-        "GEORGIAN": "ka",
-        "GREEK": "el",
-        "GUJARATI": "gu",
-        "GURMUKHI": "pa",
-        "HANGUL": "ko",
-        "HEBREW": "he yi",
-        "HIRAGANA": "ja",
-        "KANNADA": "kn",
-        "KATAKANA": "ja",
-        "KHMER": "km",
-        "LAO": "lo",
-        "MALAYALAM": "ml",
-        "MYANMAR": "my",
-        "ORIYA": "or",
-        "SINHALA": "si",
-        "TAMIL": "ta",
-        "TELUGU": "te",
-        "THAI": "th",
-        "TIBETAN": "bo",
-    }.items()
-}
-"""First word of a letter's Unicode name -> languages of that script; names are Latin anywhere."""
 
 
 class SourceText(NamedTuple):
@@ -134,11 +102,11 @@ def _script(text: str) -> str:
     for letter, count in letters.items():
         scripts[unicodedata.name(letter, "").partition(" ")[0]] += count
     name, count = max(scripts.items(), key=lambda pair: pair[1], default=("", 0))
-    return name if name in _WRITTEN_WITH and 2 * count > letters.total() else ""
+    return name if name in LANGUAGES_OF_SCRIPT and 2 * count > letters.total() else ""
 
 
 def _is_used(script: str, language: str) -> bool:
-    return not script or language in _WRITTEN_WITH[script]
+    return not script or language in LANGUAGES_OF_SCRIPT[script]
 
 
 def _is_foreign(wanted: SourceText) -> bool:

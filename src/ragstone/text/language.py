@@ -12,17 +12,13 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.errors import MissingDependency
-from ragstone.text.language_names import PAIR, stated_language
-from ragstone.text.scripts import is_unspaced
+from ragstone.text.language_names import stated_language
+from ragstone.text.scripts import LANGUAGES_OF_SCRIPT, is_unspaced
 
-_SCRIPTS: Final[Mapping[str, str]] = dict(
-    PAIR.findall("""
-    ARABIC:ar ARMENIAN:hy BENGALI:bn CJK:zh CYRILLIC:ru DEVANAGARI:hi ETHIOPIC:am GEORGIAN:ka
-    GREEK:el GUJARATI:gu GURMUKHI:pa HANGUL:ko HEBREW:he HIRAGANA:ja KANNADA:kn KATAKANA:ja
-    KHMER:km LAO:lo LATIN:Latin MALAYALAM:ml MYANMAR:my ORIYA:or SINHALA:si TAMIL:ta TELUGU:te
-    THAI:th TIBETAN:bo
-    """)
-)
+_SCRIPTS: Final[Mapping[str, str]] = {
+    "LATIN": "Latin",
+    **{script: languages[0] for script, languages in LANGUAGES_OF_SCRIPT.items()},
+}
 """First word of a letter's Unicode name -> code of the script's most widely used language."""
 
 _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from itertools import groupby
 from typing import Final
@@ -16,6 +17,41 @@ UNSPACED: Final = (
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 """Scripts without spaces between words, as ranges of a character class."""
+LANGUAGES_OF_SCRIPT: Final[Mapping[str, tuple[str, ...]]] = {
+    script: tuple(languages.split())
+    for script, languages in {
+        "ARABIC": "ar fa ur ps az kk ky ug",
+        "ARMENIAN": "hy",
+        "BENGALI": "bn",
+        "CJK": "zh ja ko",
+        "CYRILLIC": "ru uk be bg mk sr bs kk ky mn tg uz az",
+        "DEVANAGARI": "hi mr ne",
+        "ETHIOPIC": "am",
+        "GEORGIAN": "ka",
+        "GREEK": "el",
+        "GUJARATI": "gu",
+        "GURMUKHI": "pa",
+        "HANGUL": "ko",
+        "HEBREW": "he yi",
+        "HIRAGANA": "ja",
+        "KANNADA": "kn",
+        "KATAKANA": "ja",
+        "KHMER": "km",
+        "LAO": "lo",
+        "MALAYALAM": "ml",
+        "MYANMAR": "my",
+        "ORIYA": "or",
+        "SINHALA": "si",
+        "TAMIL": "ta",
+        "TELUGU": "te",
+        "THAI": "th",
+        "TIBETAN": "bo",
+    }.items()
+}
+"""First word of a letter's Unicode name -> languages of the script, the most widely used first.
+
+Latin is left out: names in Latin letters occur in all languages.
+"""
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,9 +94,9 @@ def test_different_passages_with_one_key(tmp_path: Path, monkeypatch: pytest.Mon
     run.lines.keys[:] = qrels.lines.keys[0]
     asked = []
 
-    def counted(*given: object) -> RankingBatch:
+    def counted(*given: Any, **options: Any) -> RankingBatch:
         asked.append(given)
-        return rank_judged(*given)  # type: ignore[arg-type]
+        return rank_judged(*given, **options)
 
     monkeypatch.setattr(rank_columns, "rank_judged", counted)
     assert rank_any(qrels, run, ["q"]).rank.tolist() == [2]

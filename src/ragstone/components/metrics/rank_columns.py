@@ -10,6 +10,7 @@ import numpy as np
 
 from ragstone.components.metrics.arrays import within
 from ragstone.components.metrics.ranking_batch import (
+    Languages,
     Qrels,
     RankingBatch,
     Run,
@@ -40,14 +41,16 @@ def rank_any(
     query_ids: Sequence[str],
     subtopics: Subtopics = MappingProxyType({}),
     documents: Mapping[str, str] | None = None,
+    *,
+    languages: Languages | None = None,
 ) -> RankingBatch:
     """Return what `rank_judged` returns, from columns if both sides have them."""
     if isinstance(qrels, QrelColumns) and (isinstance(run, RunColumns) or not run):
         lines = run.lines if isinstance(run, RunColumns) else None
-        source = Source(query_ids, qrels, run, subtopics, documents)
+        source = Source(query_ids, qrels, run, subtopics, documents, languages)
         if found := _rank_columns(source, qrels.lines, lines):
             return found
-    return rank_judged(qrels, run, query_ids, subtopics, documents)
+    return rank_judged(qrels, run, query_ids, subtopics, documents, languages=languages)
 
 
 def _rank_columns(source: Source, judged: Lines, ranked: Lines | None) -> RankingBatch | None:

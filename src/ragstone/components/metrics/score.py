@@ -16,7 +16,7 @@ from ragstone.components.metrics.base import (
 )
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rank_columns import rank_any
-from ragstone.components.metrics.ranking_batch import Languages, Qrels, Run, Subtopics, rank_judged
+from ragstone.components.metrics.ranking_batch import Languages, Qrels, Run, Subtopics
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -70,13 +70,7 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = (
-        rank_any(qrels, rankings, chosen_ids, subtopics or {}, documents)
-        if languages is None
-        else rank_judged(
-            qrels, rankings, chosen_ids, subtopics or {}, documents, languages=languages
-        )
-    )
+    ranks = rank_any(qrels, rankings, chosen_ids, subtopics or {}, documents, languages=languages)
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []
