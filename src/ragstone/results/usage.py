@@ -35,3 +35,9 @@ def calls_lines(results: StoredResults) -> list[str]:
     for entry in results.record.calls:
         calls.setdefault(entry.system, []).append(entry)
     return [calls_text(entries) for entries in calls.values()]
+
+
+def calls_part(results: StoredResults) -> str | None:
+    """Return the paragraph on the calls of the last run; None if no system was called."""
+    lines = [f"  {line}" for line in calls_lines(results)]
+    return "\n".join(["Answers asked for and kept", *lines]) if lines else None
