@@ -154,6 +154,14 @@ TABLE_BATCH_CHARACTERS: Final = 2**26
 """Text held as Python objects before it becomes Arrow; a row may be a whole book."""
 TABLE_PIECE_BYTES: Final = 2**28
 """A piece of an Arrow table; a column has at most 2 GB of text, and joining copies a piece."""
+BLOCK_QUERIES: Final = 1000
+"""Queries that a step holds as objects at a time."""
+MODEL_BLOCK_QUERIES: Final = 8000
+"""The same if their answers are model calls, of which the last ones of a block wait."""
+ROW_GROUP_ROWS: Final = 2**17
+"""Rows of a Parquet file that are written together, unless a block has fewer."""
+TABLE_IN_MEMORY_BYTES: Final = 2**24
+"""A stored table of this size is read whole; a larger one in blocks."""
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
