@@ -1,18 +1,89 @@
-"""The scores of some answers, of which attacks are scored apart."""
+"""The scores of some answers, of which attacks are scored apart.
+
+scores = ScoredAnswers(metrics)
+for block in blocks:                      # any number of queries at a time
+    scores.add(queries, predictions, shown, built)
+for table in scores.tables(): ...         # or scores.table()
+scores.unscored, scores.beside            # for the manifest of the step
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragstone.components.context_settings.attacks import attack_in
-from ragstone.components.metrics.score import score_answers
+from ragstone.components.metrics.score import AnswerScores
+from ragstone.core import limits
 from ragstone.core.schemas import SCORES, joined, table_to_contexts
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.types import Context, Prediction, Query
+
+
+class ScoredAnswers:
+    """The scores of answers, added block by block; metrics of attacks need a planted attack.
+
+    Args:
+        metrics: the metrics; those that require "attacks" read the contexts `built`, so that an
+            attack that a processor removes counts as defended against. They have no row if no
+            context has an attack.
+    """
+
+    def __init__(self, metrics: Sequence[Any]) -> None:
+        self._plain = AnswerScores([m for m in metrics if "attacks" not in m.requires])
+        attacks = [m for m in metrics if "attacks" in m.requires]
+        self._attacks = AnswerScores(attacks) if attacks else None
+        self._attacked = False
+
+    def add(
+        self,
+        queries: Sequence[Query],
+        predictions: Sequence[Prediction],
+        shown: Mapping[str, Context],
+        built: Mapping[str, Context] | None = None,
+    ) -> None:
+        """Add some queries with their predictions, in the same order.
+
+        Args:
+            queries: the queries.
+            predictions: their answers.
+            shown: query id -> context that the generator was shown; {} if they are not known.
+            built: query id -> context before the system's processor; None if it has none.
+        """
+        ids = [query.query_id for query in queries]
+        self._plain.add(queries, predictions, list(map(shown.get, ids)))
+        if self._attacks is not None:
+            contexts = list(map((shown if built is None else built).get, ids))
+            self._attacks.add(queries, predictions, contexts)
+            self._attacked = self._attacked or any(map(attack_in, contexts))
+
+    @property
+    def _columns(self) -> list[AnswerScores]:
+        with_attacks = [self._attacks] if self._attacks is not None and self._attacked else []
+        return [self._plain, *with_attacks]
+
+    @property
+    def unscored(self) -> int:
+        """The number of scores that a metric could not compute."""
+        return sum(columns.count("unscored") for columns in self._columns)
+
+    @property
+    def beside(self) -> dict[str, dict[str, float]]:
+        """Metric -> figures of all answers together."""
+        every = [self._plain, self._attacks] if self._attacks is not None else [self._plain]
+        return {name: held for columns in every for name, held in columns.beside().items()}
+
+    def tables(self, rows: int = limits.TABLE_BATCH_ROWS) -> Iterator[Table]:
+        """Yield the SCORES table in pieces of at most `rows` rows."""
+        for columns in self._columns:
+            yield from columns.tables(rows)
+
+    def table(self) -> Table:
+        """Return the SCORES table of all rows."""
+        return joined([columns.table() for columns in self._columns], SCORES)
 
 
 def answer_scores(
@@ -22,25 +93,12 @@ def answer_scores(
     shown: Table | None,
     built: Table | None,
 ) -> Table:
-    """Return the scores of answers; metrics of attacks have none if no context has an attack.
-
-    Args:
-        metrics: the metrics; those that require "attacks" read the contexts `built`, so that an
-            attack that a processor removes counts as defended against.
-        queries: the queries.
-        predictions: the answers, in the order of the queries.
-        shown: the contexts that the generator was shown; None if they are not known.
-        built: the contexts before the system's processor; None if it has none.
-    """
-    plain = [metric for metric in metrics if "attacks" not in metric.requires]
-    attacks = [metric for metric in metrics if "attacks" in metric.requires]
-    table = score_answers(plain, queries, predictions, _contexts(queries, shown))
-    contexts = _contexts(queries, shown if built is None else built)
-    if not attacks or not any(map(attack_in, contexts)):
-        return table
-    return joined((table, score_answers(attacks, queries, predictions, contexts)), SCORES)
+    """Return the scores of answers; see `ScoredAnswers`, of which this is one block."""
+    scores = ScoredAnswers(metrics)
+    before = None if built is None else _by_query(built)
+    scores.add(queries, predictions, {} if shown is None else _by_query(shown), before)
+    return scores.table()
 
 
-def _contexts(queries: Sequence[Query], table: Table | None) -> list[Context | None]:
-    known = {} if table is None else {c.query_id: c for c in table_to_contexts(table)}
-    return [known.get(query.query_id) for query in queries]
+def _by_query(table: Table) -> dict[str, Context]:
+    return {context.query_id: context for context in table_to_contexts(table)}
