@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.core import limits
 from ragstone.core.query_rows import blocks_by_query
-from ragstone.core.schemas import joined, uniform_predictions
+from ragstone.core.schemas import SCORES, joined, to_table, uniform_predictions
 from ragstone.core.step_notes import most_frequent
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
@@ -79,13 +79,23 @@ def result_blocks(
     step: Step, tables: Mapping[str, StoredTable], services: Services, tally: Tally
 ) -> Iterator[Table]:
     """Yield the result of a step, by blocks of queries if its component allows that."""
+    by_query = {name: given for name, given in tables.items() if name not in SHARED_INPUTS}
+    if step.kind.in_columns:
+        shared_tables = {name: tables[name].table for name in tables.keys() & SHARED_INPUTS}
+        scores = step.kind.apply(step.component, services, **shared_tables)
+        for block in _blocks(step.component, by_query):
+            scores.add_tables(**block)
+        tally.failed, tally.beside = scores.unscored, scores.beside
+        found = scores.tables()
+        yield next(found, to_table(SCORES, dict.fromkeys(SCORES.names, ())))
+        yield from found
+        return
     if step.kind.to_table is None:
         whole = {name: given.table for name, given in tables.items()}
         result: Result = step.kind.apply(step.component, services, **whole)
         tally.add(result)
         yield result.table
         return
-    by_query = {name: given for name, given in tables.items() if name not in SHARED_INPUTS}
     shared = input_records({name: tables[name].table for name in tables.keys() & SHARED_INPUTS})
     corpus = _corpus(tables.get("corpus"), services)
     if number := shared.pop("repeat", 0):
