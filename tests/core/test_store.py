@@ -36,14 +36,14 @@ def searches(*texts: str) -> StoredTable:
     return StoredTable.in_memory(to_table(SEARCHES, {"query_id": list(texts), "text": list(texts)}))
 
 
-def upper(component: Upper, given: Table) -> Table:
+def upper(component: Upper, given: StoredTable) -> Table:
     """Return the texts in capitals."""
-    held = columns(given)
+    held = columns(given.table)
     texts = [text.upper() + component.suffix for text in held["text"]]
     return to_table(SEARCHES, {"query_id": held["query_id"], "text": texts})
 
 
-def refuse(component: Upper, given: Table) -> Table:
+def refuse(component: Upper, given: StoredTable) -> Table:
     """Fail the test: the step is stored."""
     raise AssertionError(f"computed again: {component}, {given}")
 
@@ -277,7 +277,7 @@ def test_a_step_names_the_arrays_that_it_used(tmp_path: Path) -> None:
     """The manifest names array folders, also those behind an index that is still in memory."""
     store, cache = Store(tmp_path), IndexCache()
 
-    def indexed(component: Upper, given: Table) -> Table:
+    def indexed(component: Upper, given: StoredTable) -> Table:
         cache.get("index", 1, lambda: store.files("index", {"of": 1}, _write_whole))
         return upper(component, given)
 

@@ -17,7 +17,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.data.corpus import Corpus
 from ragstone.experiment.metric_set import MetricSet
-from ragstone.experiment.ranking_scores import OUT_OF_REACH, ranking_scores
+from ragstone.experiment.ranking_scores import OUT_OF_REACH, ScoredRankings
 from ragstone.protocols import Services
 from ragstone.types import Passage, Query, Ranking
 
@@ -38,18 +38,18 @@ def scores(
     }
     run = Ranking(ranked, [1.0 / n for n in range(1, len(ranked) + 1)])
     pairs = counts_as or {}
-    found = ranking_scores(
+    scored = ScoredRankings(
         MetricSet(tuple(parse_metric(metric) for metric in metrics)),
         Services(corpus=corpus),
-        queries=queries_to_table([Query("q", "?"), Query("other", "?")]),
-        run=rankings_to_table(["q"], [run]),
         qrels=to_table(QRELS, judged),
         corpus=None if corpus is None else corpus.table,
         translations=None
         if counts_as is None
         else to_table(TRANSLATIONS, {"passage_id": list(pairs), "counts_as": list(pairs.values())}),
     )
-    rows = columns(found)
+    asked = queries_to_table([Query("q", "?"), Query("other", "?")])
+    scored.add_tables(queries=asked, run=rankings_to_table(["q"], [run]))
+    rows = columns(scored.table())
     assert rows["status"][1::2] == ["not_applicable"] * len(metrics)
     return {"other": rows["reason"][1]} | dict(
         zip(rows["metric"][::2], rows["value"][::2], strict=True)

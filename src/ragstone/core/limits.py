@@ -154,6 +154,15 @@ TABLE_BATCH_CHARACTERS: Final = 2**26
 """Text held as Python objects before it becomes Arrow; a row may be a whole book."""
 TABLE_PIECE_BYTES: Final = 2**28
 """A piece of an Arrow table; a column has at most 2 GB of text, and joining copies a piece."""
+BLOCK_QUERIES: Final = 1000
+"""Queries that a step holds as objects at a time."""
+MODEL_BLOCK_QUERIES: Final = 8000
+"""The same if their answers are model calls, of which the last ones of a block wait."""
+ROW_GROUP_ROWS: Final = 2**17
+"""Rows of a Parquet file that are written together, unless a block has fewer."""
+TABLE_IN_MEMORY_BYTES: Final = 2**24
+"""A stored table of this size is read whole; a larger one in blocks."""
+SCORED_CHARACTERS: Final = 2**20  # Characters of answers scored at once; longer ones go alone.
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
@@ -209,8 +218,7 @@ PLACEHOLDER_CHARACTERS: Final = 160
 """A text that may be a placeholder, such as "page not found"; a longer one is about the words."""
 CACHED_PASSAGE_RUNS: Final = 1_000
 """Passages whose runs of words are kept for the next query; 1,000 take about 20 MB."""
-SEARCHED_QUERIES: Final = 2_000
-"""Queries of the doctor's searches by BM25, drawn at equal distances."""
+SEARCHED_QUERIES: Final = 2_000  # Queries of the doctor's searches, drawn at equal distances.
 MAX_EXAMPLE_CHARACTERS: Final = 120  # An example, on one line of a terminal.
 MAX_EXAMPLE_IDS: Final = 4  # Ids in one example: duplicates of a text, or gold passages of a query.
 EXAMPLE_ANSWER_CHARACTERS: Final = 40
@@ -265,8 +273,7 @@ MANY_CELLS: Final = 500
 """Cells of a table over experiments above which a note warns of strict corrections."""
 BOARD_RESAMPLES: Final = 2000
 """Resamples for the interval of a correlation in a cell of such a table."""
-KENDALL_RESAMPLES: Final = 200
-"""The same for Kendall's tau, each of which takes a millisecond or more."""
+KENDALL_RESAMPLES: Final = 200  # The same for Kendall's tau, each of a millisecond or more.
 SHOWN_AXES: Final = 24  # Axes, or values of one, that an error lists.
 SHOWN_CHECK_GROUPS: Final = 12  # Groups of a label in the check of a judge; the rest are joined.
 SHOWN_CHECK_LABELS: Final = 6  # Labels in the check of a judge, if none is asked for.

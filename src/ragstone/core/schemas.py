@@ -275,6 +275,24 @@ def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
     return table
 
 
+def uniform_predictions(tables: Iterable[Table]) -> Iterator[Table]:
+    """Yield PREDICTIONS tables with the same columns, as if they were parts of one table."""
+    made = list(tables)
+    reports = (_REPORTED, _STEPS, _REASONING, _SENTENCES)
+    for one in reports:
+        if any(one.names[0] in table.column_names for table in made):
+            made = [_with_columns(table, one) for table in made]
+    order = [*PREDICTIONS.names, *(name for one in reports for name in one.names)]
+    for table in made:
+        yield table.select([name for name in order if name in table.column_names])
+
+
+def _with_columns(table: Table, schema: Schema) -> Table:
+    if schema.names[0] in table.column_names:
+        return table
+    return _extended(table, to_table(schema, dict.fromkeys(schema.names, [None] * table.num_rows)))
+
+
 def _extended(table: Table, more: Table) -> Table:
     for name in more.column_names:
         table = table.append_column(more.schema.field(name), more.column(name))

@@ -25,7 +25,7 @@ import json
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,7 +50,9 @@ from ragstone.core.fingerprint import (
     sources,
     without_sources,
 )
+from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
 from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.core.stored_digest import digest_parquet
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
@@ -59,8 +61,6 @@ from ragstone.types import one_line
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from arro3.core import Table
 
 _LOG: Final = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class Store:
         step: str,
         component: object,
         inputs: Mapping[str, StoredTable],
-        compute: Callable[..., Table],
+        compute: Callable[..., Table | Iterator[Table]],
         *,
         facts: Callable[[], Mapping[str, Any]] | None = None,
     ) -> StoredTable:
@@ -103,7 +103,8 @@ class Store:
             component: the component, part of the key.
             inputs: name -> table, part of the key.
             compute: function of the component and of `inputs` as keyword arguments. It gets nothing
-                that is not in the key.
+                that is not in the key. It returns a table, or yields a table in blocks, of which
+                one at a time is in memory.
             facts: returns more facts for the manifest, after the computation. `failed` is the
                 number of failed rows: a result with failed rows is stored and computed again by the
                 next call, which repeats only the failed model calls.
@@ -114,31 +115,37 @@ class Store:
         self.check_writable()
         started = time.time()
         with collect_notes() as notes, collect_arrays() as arrays:
-            table = compute(component, **{name: kept.table for name, kept in inputs.items()})
-        manifest = {
-            "step": step,
-            **(made_of := _made_of(component, inputs)),
-            **_code_facts(made_of["made_by"]),
-            "digest": digest_table(table),
-            "rows": table.num_rows,
-            "failed": 0,
-            **({"notes": dict(notes)} if notes else {}),
-            **({"arrays": list(arrays)} if arrays else {}),
-            **(facts() if facts else {}),
-            **_run_facts(started),
-        }
-        self._keep(folder, table, manifest)
+            made = compute(component, **inputs)
+            blocks = made if isinstance(made, Iterator) else iter([made])
+            begun = list(itertools.islice(blocks, 2))
+            with raised_as_it_is(), self._new_folder(folder) as temporary:
+                manifest = {
+                    "step": step,
+                    **(made_of := _made_of(component, inputs)),
+                    **_code_facts(made_of["made_by"]),
+                    **_write_table(itertools.chain(begun, blocks), temporary),
+                    "failed": 0,
+                    **({"notes": dict(notes)} if notes else {}),
+                    **({"arrays": list(arrays)} if arrays else {}),
+                    **(facts() if facts else {}),
+                    **_run_facts(started),
+                }
+                self._write_manifest(folder, temporary, manifest)
         # Another process may have stored a complete result, or may replace one with failed rows.
         stored = self.find(step, component, inputs)
-        return stored or StoredTable(str(manifest["digest"]), folder=folder, memory=table)
+        memory = begun[0] if len(begun) == 1 else None
+        return stored or StoredTable(str(manifest["digest"]), folder=folder, memory=memory)
 
     def keep(self, step: str, table: Table) -> StoredTable:
         """Store a table that no component computed, such as a data set's queries."""
         digest = digest_table(table)
         folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
         if self._sound(folder) is None:
-            manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
-            self._keep(folder, table, manifest | _run_facts(time.time()))
+            started = time.time()
+            with self._new_folder(folder) as temporary:
+                written = _write_table([table], temporary) | {"digest": digest}
+                manifest = {"step": step, **written, "failed": 0, **_run_facts(started)}
+                self._write_manifest(folder, temporary, manifest)
         return StoredTable(digest, folder=folder)
 
     def find(
@@ -260,14 +267,6 @@ class Store:
             for folder in self.root.iterdir():
                 remove_abandoned(folder, limits.ABANDONED_STEP_SECONDS)
 
-    def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
-        from arro3.io import write_parquet
-
-        with self._new_folder(folder) as temporary:
-            write_parquet(table, str(temporary / TABLE))
-            digest = {"file_digest": digest_once(temporary / TABLE)}
-            self._write_manifest(folder, temporary, {**manifest, **digest})
-
     def _write_manifest(self, folder: Path, temporary: Path, manifest: Mapping[str, Any]) -> None:
         sealed = seal(manifest, f"{folder.relative_to(self.root).as_posix()}/{MANIFEST}")
         text = json.dumps(sealed, indent=1, ensure_ascii=False)
@@ -309,6 +308,13 @@ class Store:
                 taken = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
                 if not (taken and self._sound(folder) is not None):
                     raise
+
+
+def _write_table(blocks: Iterable[Table], folder: Path) -> dict[str, Any]:
+    """Write a table, and return its digest, its rows and the digest of its file."""
+    rows = write_blocks(blocks, folder / TABLE)
+    digests = {"digest": digest_parquet(folder / TABLE), "file_digest": digest_once(folder / TABLE)}
+    return {"rows": rows, **digests}
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:

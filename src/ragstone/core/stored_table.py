@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragstone.core import limits
 from ragstone.core.checksums import TABLE, read_manifest, verify_files
 from ragstone.core.fingerprint import digest_table
+from ragstone.core.parquet_blocks import read_blocks
 from ragstone.errors import StoreError
 from ragstone.types import one_line
 
@@ -42,6 +45,20 @@ class StoredTable:
             raise StoreError("the table is neither in memory nor in a store")
         verify_files(self.folder, self.manifest)
         return _read(self.folder)
+
+    def blocks(self, rows: int = limits.PARQUET_BATCH_ROWS) -> Iterator[Table]:
+        """Yield the table in pieces of at most `rows` rows; a stored table is not read whole."""
+        if self.memory is None and self.folder is not None and "table" not in vars(self):
+            verify_files(self.folder, self.manifest)
+            yield from read_blocks(self.folder / TABLE, rows)
+            return
+        for start in range(0, self.table.num_rows, rows):
+            yield self.table.slice(start, min(rows, self.table.num_rows - start))
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        return int(self.manifest["rows"]) if self.memory is None else self.memory.num_rows
 
     @cached_property
     def manifest(self) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from ragstone.errors import ModelFileError, RagstoneError
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.repeat_spec import of_repeat
 from ragstone.experiment.searches import parts_of, services_of
-from ragstone.experiment.steps import Step, compute, input_records, known_inputs
+from ragstone.experiment.step_blocks import compute
+from ragstone.experiment.steps import Step, input_records, known_inputs
 from ragstone.results.secret import SecretCounts
 from ragstone.results.wording import TITLES, left_out_text, not_applicable_text
 from ragstone.types import brief, tasks_of

@@ -30,7 +30,8 @@ from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.maker import hiding_nuggets
 from ragstone.experiment.metric_set import MetricSet, metric_sets
 from ragstone.experiment.repeat_spec import repeat_number, samples
-from ragstone.experiment.steps import Result, Step, compute
+from ragstone.experiment.step_blocks import compute
+from ragstone.experiment.steps import Result, Step
 from ragstone.protocols import Services
 from ragstone.results.reader import StoredResults
 

@@ -19,7 +19,8 @@ from ragstone.errors import CallError, ComponentError, LimitReached, RagstoneErr
 from ragstone.experiment.batched_answers import in_batches, requests_of
 from ragstone.experiment.freshness import Freshness
 from ragstone.experiment.schedule import Job, in_order
-from ragstone.experiment.steps import Step, known_inputs, run_step
+from ragstone.experiment.step_blocks import run_step
+from ragstone.experiment.steps import Step, known_inputs
 from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text, not_applicable_text
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragstone.core.stored_table import StoredTable
-from ragstone.experiment.steps import Step, compute, run_step
+from ragstone.experiment.step_blocks import compute, run_step
+from ragstone.experiment.steps import Step
 
 if TYPE_CHECKING:
     from arro3.core import Table

@@ -8,9 +8,7 @@ it. `compute` is the only place that turns tables into records and outcomes into
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -18,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.judges.scoring import judge_predictions
-from ragstone.components.metrics.score import figures_beside
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
@@ -36,15 +33,11 @@ from ragstone.core.schemas import (
     table_to_relevance,
     to_table,
 )
-from ragstone.core.step_notes import most_frequent
-from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
-from ragstone.data.corpus import Corpus
-from ragstone.errors import CallError, ComponentError
-from ragstone.experiment.answer_scores import answer_scores
+from ragstone.errors import ComponentError
+from ragstone.experiment.answer_scores import ScoredAnswers
 from ragstone.experiment.metric_set import MetricSet
-from ragstone.experiment.ranking_scores import ranking_scores
-from ragstone.experiment.repeat_spec import of_repeat
+from ragstone.experiment.ranking_scores import ScoredRankings
 from ragstone.experiment.reported import (
     ReportedContexts,
     reported_contexts,
@@ -97,9 +90,14 @@ class StepKind(NamedTuple):
     """The functions that steps of one name share."""
 
     apply: Callable[..., Any]
-    """Called with the component, the services and the inputs; returns one outcome per query."""
+    """Called with the component, the services and the inputs; returns one outcome per query.
+
+    If `in_columns`, it gets the inputs that are not by query, and returns the scores to which
+    blocks of queries are added.
+    """
     to_table: Callable[[Sequence[str], Sequence[Any]], Table] | None = None
     """Turns query ids and values into a table. If None, `apply` turns tables into a `Result`."""
+    in_columns: bool = False
     cheap: bool = False
     """Whether a plan may compute the step if its component runs no model."""
 
@@ -124,56 +122,6 @@ def known_inputs(step: Step, known: Mapping[Step, StoredTable]) -> Mapping[str, 
     }
     tables = {name: table for name, table in found.items() if table is not None}
     return tables if len(tables) == len(found) else None
-
-
-def run_step(
-    step: Step, inputs: Mapping[str, StoredTable], store: Store, services: Services
-) -> StoredTable:
-    """Return the stored result of a step, computed if the store has none."""
-    facts: dict[str, Any] = {}
-
-    def work(_: object, **tables: Table) -> Table:
-        with services.calls.counted() as counted:
-            result = compute(step, tables, services)
-        used = counted.usage
-        found = {"reasons": result.reasons, "beside": result.beside, "kept_from": counted.kept_from}
-        facts.update({name: fact for name, fact in found.items() if fact}, failed=result.failed)
-        facts.update({"calls": dataclasses.asdict(used)} if used.asked or used.kept else {})
-        return result.table
-
-    return store.get_or_compute(step.name, step.component, inputs, work, facts=lambda: facts)
-
-
-def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Result:
-    """Return the result of a step for its input tables."""
-    if step.kind.to_table is None:
-        result: Result = step.kind.apply(step.component, services, **tables)
-        return result
-    records = input_records(tables)
-    corpus = _corpus(tables.get("corpus"), services)
-    if number := records.pop("repeat", 0):
-        services = of_repeat(services, number, step.name)
-    services = services.of_step(records.pop("qrels", {}), corpus)
-    query_ids = [record.query_id for record in next(iter(records.values()))]
-    try:
-        outcomes = list(step.kind.apply(step.component, services, **records))
-    except (CallError, ComponentError) as error:
-        message = f"{step.owner}: {error}" if step.owner else str(error)
-        raise error.with_message(message) from error.__cause__
-    reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
-    return Result(
-        step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
-        sum(outcome.retry for outcome in outcomes),
-        most_frequent(reasons),
-    )
-
-
-def _corpus(passages: Table | None, services: Services) -> Corpus | None:
-    """Return the corpus of a step, without labels if the table of its key has none."""
-    if passages is None:
-        return None
-    corpus = services.corpus
-    return corpus if "labels" in passages.column_names else corpus.unlabelled
 
 
 def input_records(tables: Mapping[str, Table]) -> dict[str, Any]:
@@ -279,17 +227,12 @@ def _judge(
     return judge_predictions(judge, services, queries, contexts, predictions)
 
 
-def _score_rankings(metrics: MetricSet, services: Services, **tables: Table) -> Result:
-    table = ranking_scores(metrics, services, **tables)
-    return Result(table, columns(table)["status"].count("unscored"))
+def _scored_rankings(metrics: MetricSet, services: Services, **shared: Table) -> ScoredRankings:
+    return ScoredRankings(metrics, services, **shared)
 
 
-def _score_answers(metrics: MetricSet, _: Services, **tables: Table) -> Result:
-    asked, given = table_to_queries(tables["queries"]), table_to_predictions(tables["predictions"])
-    shown = tables["contexts"] if metrics.knows_context else None
-    table = answer_scores(metrics.metrics, asked, given, shown, tables.get("built"))
-    failed = columns(table)["status"].count("unscored")
-    return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
+def _scored_answers(metrics: MetricSet, _: Services) -> ScoredAnswers:
+    return ScoredAnswers(metrics.metrics, knows_context=metrics.knows_context)
 
 
 def _reported_contexts(
@@ -312,17 +255,20 @@ KINDS: Final[Mapping[str, StepKind]] = {
     "retrieve": StepKind(_retrieve, rankings_to_table, cheap=True),
     "fuse": StepKind(_fuse, rankings_to_table, cheap=True),
     "rerank": StepKind(_rerank, rankings_to_table),
-    "score-ranking": StepKind(_score_rankings),
+    "score-ranking": StepKind(_scored_rankings, in_columns=True),
     "context": StepKind(_build, lambda _, contexts: contexts_to_table(contexts), cheap=True),
     "process": StepKind(_process, lambda _, contexts: contexts_to_table(contexts), cheap=True),
     "generate": StepKind(_generate, lambda _, predictions: predictions_to_table(predictions)),
     "reported-run": StepKind(lambda _, __, **tables: Result(reported_run(**tables))),
     "reported-context": StepKind(_reported_contexts),
     "reported-hops": StepKind(lambda _, __, **tables: Result(reported_hops(**tables))),
-    "score-answer": StepKind(_score_answers),
+    "score-answer": StepKind(_scored_answers, in_columns=True),
     "judge": StepKind(_judge, lambda _, found: scores_to_table([s for one in found for s in one])),
 }
 """Name of a step -> its function. Steps that cost little come before those that wait for models."""
+
+SHARED_INPUTS: Final = frozenset({"corpus", "qrels", "collections", "translations", "repeat"})
+"""Inputs whose rows are not by query in the order of the queries."""
 
 _READERS: Final[Mapping[str, Callable[[Table], Any]]] = {
     "queries": table_to_queries,

@@ -19,7 +19,8 @@ from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
-from ragstone.experiment.steps import Step, run_step
+from ragstone.experiment.step_blocks import run_step
+from ragstone.experiment.steps import Step
 from ragstone.protocols import Services
 from ragstone.testing import ScriptedCalls
 from ragstone.types import Message, Query

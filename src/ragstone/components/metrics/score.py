@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,7 +17,8 @@ from ragstone.components.metrics.base import (
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rank_columns import rank_any
 from ragstone.components.metrics.ranking_batch import Languages, Qrels, Run, Subtopics
-from ragstone.core.schemas import SCORES, to_table
+from ragstone.components.metrics.score_columns import SCORED, STATUSES, Cells, ScoreColumns
+from ragstone.core import limits
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
 
@@ -27,13 +28,62 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.types import Context, Prediction, Query, Status
 
-    Cell: TypeAlias = tuple[float | None, Status, str]
-    """Value, status and reason."""
+    Blank: TypeAlias = tuple[Status, str]
+    """Status and reason of a query without a value."""
 
 BATCH: Final = 1024
 """Pairs scored at once: their texts and tokens fit into the processor's cache."""
 NO_RELEVANT: Final = "the qrels contain no relevant passage for this query"
+_NOT_IN_RUN: Final[Blank] = ("failed", "the query is not in the run")
+_NO_CELLS: Final = Cells(np.zeros(0), np.zeros(0, np.uint8), {})
 Kind = TypeVar("Kind", RankingMetric, AnswerMetric)
+
+
+class RankingScores(ScoreColumns):
+    """The scores of rankings, added by blocks of queries.
+
+    Args:
+        metrics: ranking metrics, or their names.
+        no_relevant: the reason why no metric applies to a query without relevant passages.
+
+    Raises:
+        ConfigError: a metric is not a ranking metric.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[RankingMetric | AnswerMetric | str],
+        no_relevant: str = NO_RELEVANT,
+    ) -> None:
+        problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
+        self._metrics = _parsed(metrics, RankingMetric, problem)
+        self._no_relevant = no_relevant
+        super().__init__(list(map(str, self._metrics)))
+
+    def add(
+        self,
+        qrels: Qrels,
+        rankings: Run,
+        query_ids: Sequence[str],
+        *,
+        subtopics: Subtopics | None = None,
+        documents: Mapping[str, str] | None = None,
+        languages: Languages | None = None,
+    ) -> None:
+        """Add some queries; `qrels` and `rankings` may have others too (see `score_rankings`)."""
+        ranks = rank_any(
+            qrels, rankings, query_ids, subtopics or {}, documents, languages=languages
+        )
+        bare = np.flatnonzero(ranks.relevant() == 0).tolist()
+        absent = np.array([i for i, one in enumerate(query_ids) if one not in rankings], np.int64)
+        found = []
+        for metric in self._metrics:
+            cells = _cells(metric.scored(ranks))
+            lost = absent[cells.status[absent] == SCORED].tolist()
+            blanks: dict[int, Blank] = dict.fromkeys(lost, _NOT_IN_RUN)
+            blanks |= dict.fromkeys(bare, ("not_applicable", self._no_relevant))
+            found.append(_with_blanks(cells, blanks))
+        self.add_cells(query_ids, found)
 
 
 def score_rankings(
@@ -68,21 +118,16 @@ def score_rankings(
     """
     chosen_ids = list(qrels) if query_ids is None else list(query_ids)
     refuse_duplicates("query id", chosen_ids)
-    problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
-    chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_any(qrels, rankings, chosen_ids, subtopics or {}, documents, languages=languages)
-    bare = np.flatnonzero(ranks.relevant() == 0).tolist()
-    absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
-    found = []
-    for metric in chosen:
-        cells = _cells(metric.scored(ranks))
-        for i in absent:
-            if cells[i][1] == "scored":
-                cells[i] = (None, "failed", "the query is not in the run")
-        for i in bare:
-            cells[i] = _blank(no_relevant)
-        found.append(cells)
-    return _table(chosen_ids, chosen, found)
+    scores = RankingScores(metrics, no_relevant)
+    scores.add(
+        qrels,
+        rankings,
+        chosen_ids,
+        subtopics=subtopics,
+        documents=documents,
+        languages=languages,
+    )
+    return scores.table()
 
 
 def ceilings(
@@ -106,6 +151,50 @@ def ceilings(
     return found
 
 
+class AnswerScores(ScoreColumns):
+    """The scores of answers, added by blocks of queries.
+
+    Args:
+        metrics: answer metrics, or their names.
+
+    Raises:
+        ConfigError: a metric is not an answer metric.
+    """
+
+    def __init__(self, metrics: Sequence[AnswerMetric | RankingMetric | str]) -> None:
+        problem = "rankings, not answers; answers take Match, EM, F1 ..."
+        self._metrics = _parsed(metrics, AnswerMetric, problem)
+        self._together = [m for m in self._metrics if type(m).beside is not AnswerMetric.beside]
+        self._answers: list[str | None] = []
+        self._gold: list[Sequence[str]] = []
+        super().__init__(list(map(str, self._metrics)))
+
+    def add(
+        self,
+        queries: Sequence[Query],
+        predictions: Sequence[Prediction],
+        contexts: Sequence[Context | None] | None = None,
+    ) -> None:
+        """Add some queries with their predictions and contexts, all in the same order.
+
+        Raises:
+            DatasetError: the sequences differ in length or in their query ids.
+        """
+        shown = [None] * len(queries) if contexts is None else contexts
+        _check_aligned(queries, predictions, shown)
+        for part in _batches(predictions):
+            cells = _score_batch(self._metrics, queries[part], predictions[part], shown[part])
+            self.add_cells([query.query_id for query in queries[part]], cells)
+        if self._together:  # label, BLEU and chrF need all texts for their figures
+            self._answers += [prediction.answer for prediction in predictions]
+            self._gold += [query.gold_answers for query in queries]
+
+    def beside(self) -> dict[str, dict[str, float]]:
+        """Return metric -> figures of all answers together; metrics without any are left out."""
+        found = {str(m): dict(m.beside(self._answers, self._gold)) for m in self._together}
+        return {name: figures for name, figures in found.items() if figures}
+
+
 def score_answers(
     metrics: Sequence[AnswerMetric | RankingMetric | str],
     queries: Sequence[Query],
@@ -123,14 +212,9 @@ def score_answers(
         ConfigError: a metric is not an answer metric.
         DatasetError: the sequences differ in length or in their query ids.
     """
-    shown = [None] * len(queries) if contexts is None else contexts
-    _check_aligned(queries, predictions, shown)
-    chosen = _parsed(metrics, AnswerMetric, "rankings, not answers; answers take Match, EM, F1 ...")
-    found: list[list[Cell]] = [[] for _ in chosen]
-    for start in range(0, len(queries), BATCH):
-        part = slice(start, start + BATCH)
-        _score_batch(found, chosen, queries[part], predictions[part], shown[part])
-    return _table([query.query_id for query in queries], chosen, found)
+    scores = AnswerScores(metrics)
+    scores.add(queries, predictions, contexts)
+    return scores.table()
 
 
 def figures_beside(
@@ -149,13 +233,24 @@ def figures_beside(
     return {name: dict(figures) for name, figures in found.items() if figures}
 
 
+def _batches(predictions: Sequence[Prediction]) -> Iterator[slice]:
+    """Yield parts of at most `BATCH` pairs; a part with a very long answer is shorter."""
+    start = characters = 0
+    for i, prediction in enumerate(predictions):
+        characters += len(prediction.answer or "")
+        if i > start and (i - start == BATCH or characters > limits.SCORED_CHARACTERS):
+            yield slice(start, i)
+            start, characters = i, len(prediction.answer or "")
+    if start < len(predictions):
+        yield slice(start, len(predictions))
+
+
 def _score_batch(
-    found: Sequence[list[Cell]],
     metrics: Sequence[AnswerMetric],
     queries: Sequence[Query],
     predictions: Sequence[Prediction],
     contexts: Sequence[Context | None],
-) -> None:
+) -> list[Cells]:
     from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 
     pairs = AnswerBatch(
@@ -167,60 +262,58 @@ def _score_batch(
         query_labels=[query.labels for query in queries],
         predictions=predictions,
     )
-    failed: dict[int, Cell] = {
-        i: (None, "failed", p.reason or "the prediction has no answer and no reason")
+    failed: dict[int, Blank] = {
+        i: ("failed", p.reason or "the prediction has no answer and no reason")
         for i, p in enumerate(predictions)
         if p.answer is None
     }
-    bare, unknown = _blank("the query has no gold answer"), _blank(UNKNOWN_CONTEXT)
+    bare: Blank = ("not_applicable", "the query has no gold answer")
+    unknown: Blank = ("not_applicable", UNKNOWN_CONTEXT)
     without = {
         "gold_answers": {i: bare for i, gold in enumerate(pairs.gold) if not gold},
         "context": {i: unknown for i, context in enumerate(contexts) if context is None},
     }
     taken: dict[tuple[int, ...], AnswerBatch] = {}
-    for metric, column in zip(metrics, found, strict=True):
+    found = []
+    for metric in metrics:
         # A failed answer counts only where an answer would count.
         blanks = dict(failed)
         for needed in metric.requires & without.keys():
             blanks |= without[needed]
-        kept = tuple(i for i in range(len(pairs)) if i not in blanks)
+        kept = tuple(i for i in range(len(pairs)) if i not in blanks) if blanks else ()
+        if not blanks:
+            found.append(_cells(metric.scored(pairs)))
+            continue
         if kept not in taken:  # metrics of the same pairs share the intermediate results
-            taken[kept] = pairs if len(kept) == len(pairs) else pairs.take(kept)
-        cells = iter(_cells(metric.scored(taken[kept])) if kept else ())
-        column += [blanks[i] if i in blanks else next(cells) for i in range(len(pairs))]
+            taken[kept] = pairs.take(kept)
+        cells = _cells(metric.scored(taken[kept])) if kept else _NO_CELLS
+        found.append(_with_blanks(_spread(cells, kept, len(pairs)), blanks))
+    return found
 
 
-def _cells(scored: Scored) -> list[Cell]:
-    """Return the cell of each position."""
-    cells: list[Cell] = [(value, "scored", "") for value in scored.values.tolist()]
-    for i, remark in scored.remarks.items():
-        cells[i] = (cells[i][0], "scored", remark)
-    for i, reason in scored.inapplicable.items():
-        cells[i] = _blank(reason)
-    for i, reason in scored.failed.items():
-        cells[i] = (None, "unscored", reason)
-    return cells
+def _cells(scored: Scored) -> Cells:
+    """Return the cells of a metric's values."""
+    status = np.zeros(len(scored.values), np.uint8)
+    status[list(scored.inapplicable)] = STATUSES.index("not_applicable")
+    status[list(scored.failed)] = STATUSES.index("unscored")
+    reasons = {**scored.remarks, **scored.inapplicable, **scored.failed}
+    return Cells(scored.values, status, reasons)
 
 
-def _blank(reason: str) -> Cell:
-    return None, "not_applicable", reason
+def _spread(cells: Cells, places: Sequence[int], size: int) -> Cells:
+    """Return cells at some places among `size`; the other places are to be filled."""
+    values, status = np.zeros(size), np.zeros(size, np.uint8)
+    at = list(places)
+    values[at], status[at] = cells.values, cells.status
+    return Cells(values, status, {places[i]: reason for i, reason in cells.reasons.items()})
 
 
-def _table(
-    query_ids: Sequence[str],
-    metrics: Sequence[RankingMetric | AnswerMetric],
-    found: Sequence[Sequence[Cell]],
-) -> Table:
-    cells = [cell for column in found for cell in column]
-    return to_table(
-        SCORES,
-        {
-            "query_id": list(query_ids) * len(found),
-            "metric": [name for name in map(str, metrics) for _ in query_ids],
-            "value": [value for value, _, _ in cells],
-            "status": [status for _, status, _ in cells],
-            "reason": [reason for _, _, reason in cells],
-        },
+def _with_blanks(cells: Cells, blanks: Mapping[int, Blank]) -> Cells:
+    """Return cells without a value at some places, each with a status and a reason."""
+    status = cells.status.copy()
+    status[list(blanks)] = [STATUSES.index(held) for held, _ in blanks.values()]
+    return Cells(
+        cells.values, status, {**cells.reasons, **{i: why for i, (_, why) in blanks.items()}}
     )
 
 

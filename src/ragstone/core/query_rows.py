@@ -1,0 +1,106 @@
+"""Tables whose rows are by query, read side by side in blocks of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from arro3.core import Table
+
+if TYPE_CHECKING:
+    from ragstone.core.stored_table import StoredTable
+
+_ID = "query_id"
+
+
+def blocks_by_query(
+    tables: Mapping[str, StoredTable], queries: int
+) -> Iterator[dict[str, Table]] | None:
+    """Yield the rows of the tables by blocks of `queries` queries, in the order of the first table.
+
+    The first table has one row per query. Another one may have several rows of a query, or none; a
+    row of a query that the first table does not have is left out or in the block of its neighbours.
+
+    Returns None if a table has its queries in another order.
+    """
+    main, *others = tables.values()
+    places: dict[str, int] = {}
+    for block in main.blocks():
+        for query_id in block.column(_ID).to_pylist():
+            places[query_id] = len(places)
+    spans = [_Spans.of(table, places) for table in others]
+    if len(places) != main.num_rows or None in spans:
+        return None
+    return _blocks(tables, [one for one in spans if one is not None], queries)
+
+
+def _blocks(
+    tables: Mapping[str, StoredTable], spans: list[_Spans], queries: int
+) -> Iterator[dict[str, Table]]:
+    main, *others = tables.values()
+    readers = [_Reader(table) for table in others]
+    for number, block in enumerate(main.blocks(queries), start=1):
+        parts = (
+            reader.until(span.end(number * queries))
+            for reader, span in zip(readers, spans, strict=True)
+        )
+        yield dict(zip(tables, (block, *parts), strict=True))
+
+
+class _Spans:
+    """The first row of each query of a table."""
+
+    def __init__(self, places: list[int], starts: list[int], rows: int) -> None:
+        self._places, self._starts, self._rows = places, starts, rows
+        self._next = 0
+
+    @classmethod
+    def of(cls, table: StoredTable, known: Mapping[str, int]) -> _Spans | None:
+        """Return the spans of a table; None if its queries are not in the order of `known`."""
+        places, starts, rows, last = list[int](), list[int](), 0, None
+        for block in table.blocks():
+            for row, query_id in enumerate(block.column(_ID).to_pylist(), start=rows):
+                if query_id == last:
+                    continue
+                last, place = query_id, known.get(query_id)
+                if place is None:
+                    continue
+                if places and place <= places[-1]:
+                    return None
+                places.append(place)
+                starts.append(row)
+            rows += block.num_rows
+        return cls(places, starts, rows)
+
+    def end(self, place: int) -> int:
+        """Return the number of rows before the query at `place`, which never decreases."""
+        while self._next < len(self._places) and self._places[self._next] < place:
+            self._next += 1
+        return self._starts[self._next] if self._next < len(self._starts) else self._rows
+
+
+class _Reader:
+    """Reads the rows of a table once, from the first to the last."""
+
+    def __init__(self, table: StoredTable) -> None:
+        self._blocks = table.blocks()
+        self._open: Table | None = None
+        self._done = 0
+
+    def until(self, row: int) -> Table:
+        """Return the rows after those read before, up to `row`."""
+        pieces: list[Table] = []
+        while True:
+            if self._open is None:
+                self._open = next(self._blocks, None)
+            if self._open is None:
+                break
+            count = min(row - self._done, self._open.num_rows)
+            pieces.append(self._open.slice(0, count))
+            self._done += count
+            if count < self._open.num_rows:
+                self._open = self._open.slice(count)
+                break
+            self._open = None
+        batches = [batch for piece in pieces for batch in piece.to_batches()]
+        return Table.from_batches(batches, schema=pieces[0].schema)

@@ -1,0 +1,109 @@
+"""Scores as columns: the same table however the queries are cut into blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragstone.components.metrics.score import (
+    AnswerScores,
+    RankingScores,
+    score_answers,
+    score_rankings,
+)
+from ragstone.components.metrics.score_columns import Cells, ScoreColumns
+from ragstone.core import limits
+from ragstone.core.fingerprint import digest_table
+from ragstone.core.schemas import SCORES, columns, joined, to_table
+from ragstone.types import Prediction, Query, Ranking
+
+METRICS = ["F1", "EM", "Match", "label", "answer-in-context"]
+
+
+def _answers(size: int) -> tuple[list[Query], list[Prediction]]:
+    queries = [
+        Query(f"q{i}", "?", () if i % 11 == 0 else (f"word{i % 7}", "yes")) for i in range(size)
+    ]
+    said = [None if i % 5 == 0 else f"yes, word{i % 3}" for i in range(size)]
+    predictions = [
+        Prediction(f"q{i}", text, "" if text else f"call {i % 3} failed")
+        for i, text in enumerate(said)
+    ]
+    return queries, predictions
+
+
+def test_a_table_is_that_of_its_rows() -> None:
+    """Every row of a table has the value, status and reason of its cell; digests are equal."""
+    scores = ScoreColumns(["A", "B"])
+    first = Cells(np.array([0.5, 7.0]), np.array([0, 2], np.uint8), {1: "timed out"})
+    second = Cells(np.array([1.0, 1.0]), np.array([0, 0], np.uint8), {0: "a remark"})
+    scores.add_cells(["q1", "q2"], [first, second])
+    scores.add_cells(["q3", "q4"], [second, second])
+    plain = to_table(
+        SCORES,
+        {
+            "query_id": ["q1", "q2", "q3", "q4"] * 2,
+            "metric": ["A"] * 4 + ["B"] * 4,
+            "value": [0.5, None, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+            "status": ["scored", "failed", *["scored"] * 6],
+            "reason": ["", "timed out", "a remark", "", "a remark", "", "a remark", ""],
+        },
+    )
+
+    assert digest_table(scores.table()) == digest_table(plain)
+    assert (len(scores), scores.count("failed"), scores.count("scored")) == (4, 1, 7)
+    values, status = scores.values("A")
+    assert (np.isnan(values).tolist(), status.tolist()) == (
+        [False, True, False, False],
+        [0, 2, 0, 0],
+    )
+
+
+@pytest.mark.parametrize(("block", "rows"), [(1, 7), (64, 50), (1000, 10_000)])
+def test_blocks_of_answers_give_one_table(block: int, rows: int) -> None:
+    """The table, its digest and the figures beside are those of all answers at once."""
+    queries, predictions = _answers(300)
+    whole = score_answers(METRICS, queries, predictions)
+
+    scores = AnswerScores(METRICS)
+    for start in range(0, len(queries), block):
+        part = slice(start, start + block)
+        scores.add(queries[part], predictions[part])
+    pieces = list(scores.tables(rows))
+
+    assert all(piece.num_rows <= rows for piece in pieces)
+    assert digest_table(joined(pieces, SCORES)) == digest_table(whole)
+    assert set(scores.beside()) == {"label"}
+
+
+def test_blocks_of_rankings_give_one_table() -> None:
+    """A query that is not in the run, or without relevant passages, keeps its reason."""
+    qrels = {f"q{i}": {f"p{i % 3}": i % 2} for i in range(60)}
+    run = {f"q{i}": Ranking(["p0", "p1"]) for i in range(50)}
+    ids = list(qrels)
+    whole = score_rankings(["R@1", "MRR"], qrels, run)
+
+    scores = RankingScores(["R@1", "MRR"])
+    for start in range(0, len(ids), 7):
+        scores.add(qrels, run, ids[start : start + 7])
+
+    assert digest_table(scores.table()) == digest_table(whole)
+    reasons = set(columns(whole)["reason"])
+    assert {"the query is not in the run", ""} < reasons
+
+
+def test_no_query_gives_an_empty_table() -> None:
+    """Without a block the table has no row, and the schema of scores."""
+    table = AnswerScores(["EM"]).table()
+
+    assert (table.num_rows, table.schema) == (0, SCORES)
+
+
+def test_a_very_long_answer_is_scored_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches are bounded by `SCORED_CHARACTERS`; values do not depend on it."""
+    queries, predictions = _answers(40)
+    predictions[7] = Prediction("q7", "word0 " * 300)
+    whole = score_answers(METRICS, queries, predictions)
+    monkeypatch.setattr(limits, "SCORED_CHARACTERS", 100)
+
+    assert digest_table(score_answers(METRICS, queries, predictions)) == digest_table(whole)
