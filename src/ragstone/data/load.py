@@ -246,8 +246,12 @@ def _spec(written: object, folder: Path | None) -> Spec:
     if isinstance(written, str):
         name = written.partition("(")[0].strip()
         is_reader = name in registry.known("readers") or (":" in name and "/" not in name)
-        is_reader = is_reader or find_preset(name) is not None
-        if is_reader and _found(Path(written), folder) is None:
+        # The published sets are read from files, which a path that exists does not need.
+        if (is_reader or NAME.fullmatch(name)) and _found(Path(written), folder) is None:
+            is_reader = is_reader or find_preset(name) is not None
+        else:
+            is_reader = False
+        if is_reader:
             return _published(parse_spec(written, where="data"))
     is_path = isinstance(written, str | Path)
     return Spec("", {"path": written}) if is_path else _published(parse_spec(written, where="data"))

@@ -156,12 +156,11 @@ def manifest_of(store: Store, folder: str) -> dict[str, Any]:
 
 def folders_of(record: Record) -> list[str]:
     """Return the folders of all tables that a record names."""
+    named = [asdict(record.tables)]
+    named += [{**asdict(entry), "system": ""} for entry in record.rankings]
+    named += [{**asdict(entry), "system": "", "setting": ""} for entry in record.trials]
     found = dict.fromkeys(entry.folder for entry in record.steps)
-    named = (asdict(record.tables), *map(asdict, (*record.rankings, *record.trials)))
-    texts = (text for part in named for text in _texts(part))
-    known = {entry.system for entry in (*record.rankings, *record.trials)}
-    known |= {entry.setting for entry in record.trials}
-    return list(found | dict.fromkeys(text for text in texts if text and text not in known))
+    return list(found | dict.fromkeys(text for part in named for text in _texts(part) if text))
 
 
 def _texts(value: Any) -> Iterator[str]:
