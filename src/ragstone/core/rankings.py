@@ -50,7 +50,8 @@ class Rankings(Mapping[str, Ranking]):
             starts += (first + done).tolist()
             done += batch.num_rows
         found: dict[str, tuple[int, ...]] = {}
-        for query_id, *span in zip(ids, starts, [*starts[1:], done], strict=True):
+        ends = [*starts[1:], done] if starts else []
+        for query_id, *span in zip(ids, starts, ends, strict=True):
             found[query_id] = (*found.get(query_id, ()), *span)
         return found
 
