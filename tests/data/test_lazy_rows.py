@@ -50,7 +50,7 @@ def test_other_queries_are_not_equal(queries: list[Query]) -> None:
 @pytest.mark.parametrize("order", ["as written", "shuffled"])
 def test_judgements_are_those_of_the_table(order: str) -> None:
     """Also if the rows of a query are apart, and in whatever order they are asked for."""
-    draw = random.Random(1)
+    draw = random.Random(1)  # noqa: S311
     written = [(f"q{n % COUNT}", f"p{n}", n % 3) for n in range(COUNT + 500)]
     if order == "shuffled":
         draw.shuffle(written)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ragstone.components.generators.given_function import GivenFunction
 from ragstone.experiment import kept_run
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.kept_run import KIND
@@ -159,15 +160,31 @@ def test_options_that_change_the_run_are_followed(home: Path, options: dict[str,
     assert again(home, **options)[0]
 
 
-def test_a_system_that_is_asked_again_is_asked(home: Path) -> None:
-    """Own systems without a release may have changed."""
+def test_a_changed_system_of_your_own_is_asked(home: Path) -> None:
+    """The digest of its files is part of the key."""
     (home / "own.py").write_text("def answer(question):\n    return {'answer': question}\n")
-    write(
-        home, systems={"own": {"generator": "callable(own.py:answer)"}}, settings=["system"], metrics=["F1"]
-    )
+    own = {"own": {"generator": "callable(own.py:answer)"}}
+    write(home, systems=own, settings=["system"], metrics=["F1"])
     again(home)
+    assert not again(home)[0]
 
+    (home / "own.py").write_text("def answer(question):\n    return {'answer': 'Ebro'}\n")
     assert again(home)[0]
+
+
+def test_a_system_that_may_have_changed_is_asked_again(home: Path) -> None:
+    """The code of a function that is defined within another one is not known."""
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return question
+
+    document = yaml.safe_load((home / "trial.yaml").read_text())
+    document["systems"] = {"own": {"generator": GivenFunction("answer", given=answer)}}
+    for turn in (1, 2):
+        load_experiment({**document, "settings": ["none"], "metrics": ["F1"]}).run()
+        assert len(asked) == 4 * turn
 
 
 def test_other_results_under_the_name_are_run(home: Path) -> None:

@@ -23,7 +23,7 @@ METRICS = ("EM", "F1", "fluency")
 
 def made(count: int = 300, seed: int = 1) -> list[Score]:
     """Return scores of every status, the metrics of a query one after the other."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311
     statuses: tuple[Status, ...] = ("scored", "failed", "unscored", "not_applicable")
     found = []
     for place in range(count):
