@@ -16,7 +16,7 @@ from tests.fakes.labelled_project import made_site, plain_items
 from tests.fakes.served_project import served_site
 
 from ragstone.experiment.load import load_experiment
-from ragstone.results.html import write_report
+from ragstone.results.kept_board import write_report
 from ragstone.view.store_view import StoreView
 
 TEXTS: Final = {

@@ -14,7 +14,7 @@ from tests.browser.devtools import Page, open_page
 from tests.fakes.made_results import HOSTILE, made_results
 from tests.results.test_hops import ANSWERS, run
 
-from ragstone.results.html import write_report
+from ragstone.results.kept_board import write_report
 from ragstone.types import Prediction, Score
 
 Visit: TypeAlias = Callable[[Callable[[Page], Awaitable[None]]], None]

@@ -19,7 +19,7 @@ from ragstone.core.store import Store
 from ragstone.data.load import load_dataset
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError, RagstoneError, StoreError
-from ragstone.results.html import write_report
+from ragstone.results.kept_board import write_report
 
 _KILLED = """
 import os, pathlib, sys

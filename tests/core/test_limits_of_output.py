@@ -35,11 +35,11 @@ from ragstone.data_quality.text_faults import _around
 from ragstone.experiment.load import load_experiment
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.html import render_report
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.leaderboards import results_document
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StepNote
 from ragstone.results.results import Results
-from ragstone.results.kept_board import leaderboard_parts
 from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Ranking
 

@@ -23,7 +23,7 @@ from ragstone.data.load import SAMPLE
 from ragstone.errors import ConfigError, StoreError
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.verification import Verification
-from ragstone.results.html import write_report
+from ragstone.results.kept_board import write_report
 from ragstone.results.passport_file import read_passport, sealed, write_passport
 from ragstone.results.record import Record
 from ragstone.results.results import Results

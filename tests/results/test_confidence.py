@@ -13,10 +13,10 @@ from ragstone.errors import DatasetError
 from ragstone.results.charts.charts import confidence_chart, confidence_risk_chart
 from ragstone.results.confidence import confidence_rows
 from ragstone.results.html import render_report
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.leaderboards import results_document
 from ragstone.results.query_page import query_document
 from ragstone.results.refusals import refusal_rows
-from ragstone.results.kept_board import leaderboard_parts
 
 ANSWERS: list[dict[str, Any]] = [
     {"query_id": "q1", "answer": "1802", "confidence": 0.9},

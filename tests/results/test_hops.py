@@ -16,10 +16,10 @@ from ragstone.core.schemas import predictions_to_table, table_to_predictions
 from ragstone.results.charts.charts import budget_chart
 from ragstone.results.hops import hop_trials
 from ragstone.results.html import render_report
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.leaderboards import results_document
 from ragstone.results.query_page import query_document
 from ragstone.results.results import Results
-from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.terminal import query_text
 from ragstone.types import Hop, Passage, Prediction
 

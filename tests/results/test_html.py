@@ -14,7 +14,7 @@ import pytest
 from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.errors import StoreError
-from ragstone.results.html import write_report
+from ragstone.results.kept_board import write_report
 from ragstone.results.record import Attempt
 
 LOADING = {"src", "href", "action", "data", "poster", "srcset", "formaction", "background"}

@@ -13,10 +13,10 @@ import ragstone
 from ragstone.core import limits
 from ragstone.results.charts.charts import refusals_chart
 from ragstone.results.html import render_report
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.leaderboards import results_document
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.results import Results
-from ragstone.results.kept_board import leaderboard_parts
 
 ANSWERS = {
     "q1": "It is Paris.",

@@ -8,10 +8,10 @@ import pytest
 from tests.fakes.made_results import made_results
 
 from ragstone.errors import ConfigError
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.leaderboards import leaderboard, results_document
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import Attempt
-from ragstone.results.kept_board import leaderboard_parts
 from ragstone.results.terminal import query_text
 
 

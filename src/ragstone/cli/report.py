@@ -90,7 +90,7 @@ def command(
 
 def _written(results: Results, target: Path, queries: int | None) -> dict[str, Any]:
     """Write the report of one data set, and return the facts that are printed."""
-    from ragstone.results.html import write_report
+    from ragstone.results.kept_board import write_report
 
     warn_of_attempt(results)
     path = write_report(results, target, queries=queries)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from ragstone.causes.changes import CHANGES
 from ragstone.core import limits
-from ragstone.core.atomic_files import write_document
 from ragstone.results import leaderboards, population, usage
 from ragstone.results.beside import figure_table
 from ragstone.results.by_label import attack_tables, collection_tables, label_tables
@@ -46,17 +44,6 @@ SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "rep
 """The scripts of the report, in the order in which they run."""
 LIBRARIES: Final = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
 """Vendored scripts (templates/vendor/VENDORED.md); a report without charts omits them."""
-
-
-def write_report(
-    results: StoredResults, path: Path, *, queries: int | None = limits.REPORT_QUERIES
-) -> Path:
-    """Write the report as one self-contained file and return its path.
-
-    The first `queries` queries have a page, or all for None. Means always include all queries.
-    Raises `StoreError` if the file cannot be written.
-    """
-    return write_document(path, render_report(results, queries=queries).encode(), "report")
 
 
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 import ragstone
+from ragstone.core import limits
+from ragstone.core.atomic_files import write_document
 from ragstone.core.checksums import read_manifest, verify_files
 from ragstone.core.fingerprint import digest_file, digest_json
 from ragstone.core.tables import TextTable
 from ragstone.errors import DamagedFile, StoreError
-from ragstone.results.record import ATTEMPTS
+from ragstone.results.record import ATTEMPTS, COUNTERFACTUALS, EARLIER
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ragstone.results.record import Record
 
 KIND: Final = "boards"
+REPORTS: Final = "reports"
 _PROBES: Final = "probes"
 Part = str | TextTable
 
@@ -91,8 +94,49 @@ class _Made:
         return {"lesson": lesson(self._results), **results_document(self._results)}
 
 
-def _kept(results: StoredResults) -> KeptBoard | None:
-    """Return the kept board of results, made and kept if there is none; None if none is kept.
+def write_report(
+    results: StoredResults, path: Path, *, queries: int | None = limits.REPORT_QUERIES
+) -> Path:
+    """Write the report as one self-contained file and return its path.
+
+    The first `queries` queries have a page, or all for None. Means always include all queries.
+    Raises `StoreError` if the file cannot be written.
+    """
+    return write_document(path, _report(results, queries).encode(), "report")
+
+
+def _report(results: StoredResults, queries: int | None) -> str:
+    """Return the kept report of results, made and kept if there is none.
+
+    Its key has what a report shows beside the board: earlier runs, counterfactuals, the call log
+    and the templates.
+    """
+    board, store, name = _key_of(results), results.store, results.name
+    if board is None:
+        return _made_report(results, queries)
+    others = [*store.root.glob(f"{EARLIER}/{name}@*.json")]
+    others += store.root.glob(f"{COUNTERFACTUALS}/*.json")
+    records = {path.name: digest_file(path) for path in sorted(others)}
+    log = [one.stat() for one in sorted(store.root.glob(f"{store.call_log.name}*"))]
+    states = [(one.st_size, one.st_mtime_ns) for one in log]
+    calls = [asdict(entry) for entry in results.record.calls]
+    key = digest_json([board, queries, records, calls, states, _digest_of("*/templates/**/*")])
+    document = _document(store, REPORTS, name, key)
+    if document is None:
+        document = {"key": key, "html": _made_report(results, queries)}
+        with contextlib.suppress(StoreError):  # The store may be read-only.
+            store.write_json(REPORTS, name, document)
+    return str(document["html"])
+
+
+def _made_report(results: StoredResults, queries: int | None) -> str:
+    from ragstone.results.html import render_report
+
+    return render_report(results, queries=queries)
+
+
+def _key_of(results: StoredResults) -> str | None:
+    """Return the key of the board of results; None if it is not kept.
 
     Boards of unfinished experiments, of counterfactuals and of those with secrets are not kept.
     """
@@ -100,28 +144,35 @@ def _kept(results: StoredResults) -> KeptBoard | None:
     if not record.finished or record.counterfactual or record.file.get("secret"):
         return None
     try:
-        key = _key(results.store, record)
+        return _key(results.store, record)
     except (DamagedFile, OSError):
         # Whoever reads the damaged table reports it.
         return None
-    found = _read(results.store, record.name, key)
-    if found is None:
+
+
+def _kept(results: StoredResults) -> KeptBoard | None:
+    """Return the kept board of results, made and kept if there is none; None if none is kept."""
+    if (key := _key_of(results)) is None:
+        return None
+    document = _document(results.store, KIND, results.name, key)
+    if document is None:
         made = _Made(results)
-        found = _read_back(_document(KeptBoard(made.above, made.below, made.document)))
+        document = {"key": key, **_plain(KeptBoard(made.above, made.below, made.document))}
         with contextlib.suppress(StoreError):  # The store may be read-only.
-            results.store.write_json(KIND, record.name, {"key": key, **_document(found)})
-    return found
+            results.store.write_json(KIND, results.name, document)
+    return _read_back(document)
 
 
-def _read(store: Store, name: str, key: str) -> KeptBoard | None:
+def _document(store: Store, kind: str, name: str, key: str) -> dict[str, Any] | None:
+    """Return the document with this key; None if there is none, or if it is damaged."""
     try:
-        document = store.read_json(KIND, name)
+        found = store.read_json(kind, name)
     except (DamagedFile, OSError):
         return None
-    return _read_back(document) if document and document.get("key") == key else None
+    return found if found and found.get("key") == key else None
 
 
-def _document(board: KeptBoard) -> dict[str, Any]:
+def _plain(board: KeptBoard) -> dict[str, Any]:
     """Return a board as JSON reads it back."""
     made = orjson.dumps(dataclasses.asdict(board), default=os.fspath)
     found: dict[str, Any] = orjson.loads(made)
@@ -175,9 +226,15 @@ def _texts(value: Any) -> Iterator[str]:
 @cache
 def code_digest() -> str:
     """Return the digest of all code of Ragstone, so that changed code shows no earlier board."""
+    return _digest_of("**/*.py")
+
+
+def _digest_of(pattern: str) -> str:
+    """Return the digest of the files of Ragstone whose paths match a pattern."""
     found = hashlib.sha256()
     base = Path(ragstone.__file__).parent
-    for path in sorted(base.rglob("*.py")):
-        found.update(path.relative_to(base).as_posix().encode())
-        found.update(path.read_bytes())
+    for path in sorted(base.glob(pattern)):
+        if path.is_file():
+            found.update(path.relative_to(base).as_posix().encode())
+            found.update(path.read_bytes())
     return found.hexdigest()

@@ -15,7 +15,11 @@ from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, scores_to_table
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
-from ragstone.results.kept_board import leaderboard_document, leaderboard_parts
+from ragstone.results.kept_board import (
+    leaderboard_document,
+    leaderboard_parts,
+    write_report,
+)
 from ragstone.results.reader import StoredResults
 from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import summaries_table
@@ -141,8 +145,6 @@ class Results(Tabular, StoredResults):
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one self-contained HTML file and return its path."""
-        from ragstone.results.html import write_report
-
         return write_report(self, Path(path))
 
     def passport(self, *, scores: bool = False) -> dict[str, Any]:

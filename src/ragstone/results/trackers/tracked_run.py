@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.core import limits
-from ragstone.results.html import write_report
+from ragstone.results.kept_board import write_report
 from ragstone.results.passport import make_passport
 from ragstone.results.passport_file import digest, write_passport
 from ragstone.results.passport_numbers import flat, numbered
