@@ -72,7 +72,7 @@ from ragstone.protocols import Generator, Services
 from ragstone.results import by_label, terminal, weight_scan
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import StepNote
-from ragstone.results.terminal import leaderboard_parts
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.statistics.paired import more_queries
 from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Context, Passage, Prediction, Query, Task

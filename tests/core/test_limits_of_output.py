@@ -39,7 +39,7 @@ from ragstone.results.leaderboards import results_document
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StepNote
 from ragstone.results.results import Results
-from ragstone.results.terminal import leaderboard_parts
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Ranking
 

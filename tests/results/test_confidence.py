@@ -16,7 +16,7 @@ from ragstone.results.html import render_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.query_page import query_document
 from ragstone.results.refusals import refusal_rows
-from ragstone.results.terminal import leaderboard_parts
+from ragstone.results.kept_board import leaderboard_parts
 
 ANSWERS: list[dict[str, Any]] = [
     {"query_id": "q1", "answer": "1802", "confidence": 0.9},

@@ -19,7 +19,8 @@ from ragstone.results.html import render_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.query_page import query_document
 from ragstone.results.results import Results
-from ragstone.results.terminal import leaderboard_parts, query_text
+from ragstone.results.kept_board import leaderboard_parts
+from ragstone.results.terminal import query_text
 from ragstone.types import Hop, Passage, Prediction
 
 CORPUS = {"a": "The bridge is old.", "b": "It was finished in 1802.", "c": "<b>Fish</b> & chips."}

@@ -16,7 +16,7 @@ from ragstone.results.html import render_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.results import Results
-from ragstone.results.terminal import leaderboard_parts
+from ragstone.results.kept_board import leaderboard_parts
 
 ANSWERS = {
     "q1": "It is Paris.",

@@ -13,7 +13,7 @@ from ragstone.results.html import render_report
 from ragstone.results.leaderboards import Lead
 from ragstone.results.lesson import lesson
 from ragstone.results.oracle import gain_sentences
-from ragstone.results.terminal import leaderboard_parts
+from ragstone.results.kept_board import leaderboard_parts
 from ragstone.statistics.paired import paired_difference
 from ragstone.statistics.significance import Family, judge
 from ragstone.statistics.summary import Summary

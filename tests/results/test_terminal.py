@@ -11,7 +11,8 @@ from ragstone.errors import ConfigError
 from ragstone.results.leaderboards import leaderboard, results_document
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import Attempt
-from ragstone.results.terminal import leaderboard_parts, query_text
+from ragstone.results.kept_board import leaderboard_parts
+from ragstone.results.terminal import query_text
 
 
 def leaderboard_text(results: StoredResults) -> str:

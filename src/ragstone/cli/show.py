@@ -73,14 +73,14 @@ def command(
     if wanted.causes:
         print_causes(experiment, overrides, wanted)
         return
+    if not (languages or scan) and label is None and query_id is None and after is None:
+        print_results(load_all_results(experiment, overrides, reveal=reveal))
+        return
     from ragstone.results.by_label import label_document, label_table
     from ragstone.results.query_page import query_document
     from ragstone.results.terminal import label_text, query_text, scan_text
     from ragstone.results.weight_scan import require_scan_tables, scan_document
 
-    if not (languages or scan) and label is None and query_id is None and after is None:
-        print_results(load_all_results(experiment, overrides, reveal=reveal))
-        return
     results = load_results(experiment, overrides, reveal=reveal)
     if after is not None:
         print_after(results, experiment, overrides, after, date_label)

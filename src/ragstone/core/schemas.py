@@ -15,6 +15,7 @@ import orjson
 from arro3.core import Array, ChunkedArray, DataType, Field, Schema, Table, list_array
 
 from ragstone.core import limits
+from ragstone.core.rankings import Rankings
 from ragstone.errors import RagstoneError
 from ragstone.types import (
     Context,
@@ -245,15 +246,9 @@ def rankings_to_table(query_ids: Sequence[str], rankings: Sequence[Ranking]) -> 
     )
 
 
-def table_to_rankings(table: Table) -> dict[str, Ranking]:
+def table_to_rankings(table: Table) -> Rankings:
     """Return query id -> ranking of a RUN table, whose rows are in rank order."""
-    found: dict[str, tuple[list[str], list[float]]] = {}
-    lists = (table.column(name).to_pylist() for name in ("query_id", "passage_id", "score"))
-    for query_id, passage_id, score in zip(*lists, strict=True):
-        ids, scores = found.setdefault(query_id, ([], []))
-        ids.append(passage_id)
-        scores.append(score)
-    return {query_id: Ranking(ids, scores) for query_id, (ids, scores) in found.items()}
+    return Rankings(table)
 
 
 def predictions_to_table(predictions: Sequence[Prediction]) -> Table:

@@ -12,11 +12,12 @@ from arro3.core import Table
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import digest_file
-from ragstone.core.schemas import table_to_queries, table_to_relevance
+from ragstone.core.schemas import table_to_queries
 from ragstone.core.screen_text import shorten
 from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
 from ragstone.data.corpus import Corpus, rows_at
+from ragstone.data.lazy_rows import JudgementRows, QueryRows
 from ragstone.data.readers.qrels import Known, collect_qrels, numbered_judgements
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import Ids
@@ -165,15 +166,20 @@ class Dataset(Shown):
         """The conversations, by the queries' labels `conversation` and `turn`."""
         return Conversation.of(self.queries)
 
-    @cached_property
-    def queries(self) -> list[Query]:
-        """The queries, in the order of the file."""
-        return table_to_queries(self.query_table)
+    @property
+    def queries(self) -> Sequence[Query]:
+        """The queries, in the order of the file; they are made when they are asked for."""
+        return QueryRows(self.query_table)
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The ids of the queries, in the order of the file."""
+        return list(self.query_table.column("query_id").to_pylist())
 
     @cached_property
-    def qrels(self) -> dict[str, dict[str, int]]:
-        """Query id -> passage id -> relevance."""
-        return table_to_relevance(self.qrel_table)
+    def qrels(self) -> Mapping[str, dict[str, int]]:
+        """Query id -> passage id -> relevance; read from the table when it is asked for."""
+        return JudgementRows(self.qrel_table)
 
     def stated_languages(self) -> dict[str, str]:
         """Return query id -> language by the query's label, without a region; "" without one."""

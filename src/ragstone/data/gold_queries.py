@@ -29,7 +29,7 @@ def read_gold(path: Path) -> tuple[list[Query], Corpus | None]:
     """
     if path.is_dir() or not has_end(path, ".jsonl") or _is_table(path):
         dataset = load_dataset(path)
-        return dataset.queries, dataset.corpus
+        return list(dataset.queries), dataset.corpus
     found: dict[str, Query] = {}
     for number, row in json_rows(path):
         with reading(path, number):

@@ -96,7 +96,7 @@ def load_dataset(
         return written
     if isinstance(written, Readable):
         return _read(registry.create("readers", written, where="data"))
-    named = _named(written, folder)
+    named = named_reader(written, folder)
     try:
         stated = _take_languages(named, folder)
         chunker = _take_chunker(named, folder)
@@ -120,14 +120,14 @@ def document_reader(written: str | Path, folder: Path | None = None) -> Encyclop
 
     It is None for other data sets. Raises the errors of `load_dataset`.
     """
-    named = _named(written, folder)
+    named = named_reader(written, folder)
     if named["name"] != ENCYCLOPEDIA:
         return None
     reader: EncyclopediaReader = registry.create("readers", named, where="data", folder=folder)
     return reader
 
 
-def _named(written: Any, folder: Path | None) -> dict[str, Any]:
+def named_reader(written: Any, folder: Path | None) -> dict[str, Any]:
     """Return the name of a reader, with its parameters; the path is that of files that exist."""
     spec = _spec(written, folder)
     parameters, has_path = dict(spec.parameters), "path" in _fields(spec.name, folder)
@@ -246,8 +246,12 @@ def _spec(written: object, folder: Path | None) -> Spec:
     if isinstance(written, str):
         name = written.partition("(")[0].strip()
         is_reader = name in registry.known("readers") or (":" in name and "/" not in name)
-        is_reader = is_reader or find_preset(name) is not None
-        if is_reader and _found(Path(written), folder) is None:
+        # The published sets are read from files, which a path that exists does not need.
+        if (is_reader or NAME.fullmatch(name)) and _found(Path(written), folder) is None:
+            is_reader = is_reader or find_preset(name) is not None
+        else:
+            is_reader = False
+        if is_reader:
             return _published(parse_spec(written, where="data"))
     is_path = isinstance(written, str | Path)
     return Spec("", {"path": written}) if is_path else _published(parse_spec(written, where="data"))

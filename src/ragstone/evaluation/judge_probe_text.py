@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.tables import TextTable
-from ragstone.evaluation.judge_check_text import number_text
 
 if TYPE_CHECKING:
     from ragstone.evaluation.judge_probe import JudgeProbe, ProbeResult
@@ -45,6 +44,8 @@ def flagged_text(flagged: Mapping[str, tuple[Mapping[str, Any], str]]) -> str:
     >>> flagged_text({"long": (long, "truthfulqa")})
     'gains 0.12 [0.05, 0.19] by long answers (n 40) on truthfulqa: see judge probe'
     """
+    from ragstone.evaluation.judge_check_text import number_text
+
     ordered = sorted(flagged.items(), key=lambda one: -one[1][0]["gain"])
     kinds: dict[str, Mapping[str, Any]] = {}
     for name, (one, _) in ordered:
@@ -70,6 +71,8 @@ def _absent(found: JudgeProbe) -> list[ProbeResult]:
 
 
 def _row(one: ProbeResult) -> list[str]:
+    from ragstone.evaluation.judge_check_text import number_text
+
     gain = number_text(one.gain, one.interval) or "no pair"
     failed = f"{one.failed:,}" + (f" ({one.calls_failed:,} calls)" if one.calls_failed else "")
     return [

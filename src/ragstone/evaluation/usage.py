@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ragstone.types import ANSWER_STATUSES, Prediction
+
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,7 @@ class UsageRow:
     """Tokens of reasoning among `tokens_out`; None if no answer reports them."""
 
 
-def answer_statuses(predictions: Collection[Prediction]) -> dict[str, int]:
-    """Return status -> number of answers, for every status."""
-    found = Counter(prediction.status for prediction in predictions)
-    return {status: found[status] for status in ANSWER_STATUSES}
-
-
-def usage_of(predictions: Collection[Prediction], system: str = "", setting: str = "") -> UsageRow:
+def usage_of(predictions: Iterable[Prediction], system: str = "", setting: str = "") -> UsageRow:
     """Return time, tokens, cost and statuses of some answers.
 
     >>> found = usage_of([Prediction("a", "Lima", seconds=2.0), Prediction("b", None)])
@@ -51,19 +48,26 @@ def usage_of(predictions: Collection[Prediction], system: str = "", setting: str
     """
     import numpy as np
 
-    seconds = [p.seconds for p in predictions if p.seconds is not None]
-    tokens_in = [p.tokens_in for p in predictions if p.tokens_in is not None]
-    tokens_out = [p.tokens_out for p in predictions if p.tokens_out is not None]
-    reasoning = [p.tokens_reasoning for p in predictions if p.tokens_reasoning is not None]
-    costs = [p.cost for p in predictions if p.cost is not None]
+    counts, failed, cut = Counter[str](), 0, 0
+    seconds, costs = list[float](), list[float]()
+    tokens_in, tokens_out, reasoning = list[int](), list[int](), list[int]()
+    for one in predictions:
+        counts[one.status] += 1
+        failed += one.answer is None
+        cut += bool(one.dropped)
+        _add(seconds, one.seconds)
+        _add(costs, one.cost)
+        _add(tokens_in, one.tokens_in)
+        _add(tokens_out, one.tokens_out)
+        _add(reasoning, one.tokens_reasoning)
     median, high = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
     return UsageRow(
         system=system,
         setting=setting,
-        answered=sum(p.answer is not None for p in predictions),
-        failed=sum(p.answer is None for p in predictions),
-        cut=sum(bool(p.dropped) for p in predictions),
-        statuses=answer_statuses(predictions),
+        answered=counts.total() - failed,
+        failed=failed,
+        cut=cut,
+        statuses={status: counts[status] for status in ANSWER_STATUSES},
         timed=len(seconds),
         seconds_p50=median,
         seconds_p95=high,
@@ -73,3 +77,8 @@ def usage_of(predictions: Collection[Prediction], system: str = "", setting: str
         cost=sum(costs) if costs else None,
         tokens_reasoning=sum(reasoning) if reasoning else None,
     )
+
+
+def _add(values: list[_Number], value: _Number | None) -> None:
+    if value is not None:
+        values.append(value)

@@ -36,7 +36,7 @@ def data_facts(
     return DataFacts(
         name=dataset.name,
         passages=len(dataset.corpus),
-        queries=len(dataset.queries),
+        queries=dataset.query_table.num_rows,
         ranked=shared.ranked.table.num_rows,
         answered=shared.answered.table.num_rows,
         corpus_digest=corpus.digest,

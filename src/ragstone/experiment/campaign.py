@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.data.collections import shared_corpora
 from ragstone.experiment.checks import data_problem, setting_problem
+from ragstone.experiment.kept_run import run_once
 from ragstone.experiment.running import run_together
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import brief
@@ -129,6 +130,8 @@ class Campaign:
         Options and errors are as in `Experiment.run`. Own systems are asked again by the next
         run if all experiments have finished.
         """
+        if len(self.experiments) == 1:
+            return [run_once(*self.experiments, calls, run_name=self.run_name, **options)]
         self.check()
         for lines in self.left_out.values():
             for line in lines:

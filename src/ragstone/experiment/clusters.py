@@ -22,12 +22,12 @@ def clusters_table(dataset: Dataset) -> StoredTable:
 
 def query_clusters(dataset: Dataset) -> dict[str, str]:
     """Return query id -> cluster; clusters with translations of one query are one."""
-    named = {query.query_id: _cluster_of(dataset, query) for query in dataset.queries}
-    same = joined_clusters(
-        (str(query.labels[PARALLEL]), named[query.query_id])
-        for query in dataset.queries
-        if PARALLEL in query.labels
-    )
+    named, translated = dict[str, str](), list[tuple[str, str]]()
+    for query in dataset.queries:
+        named[query.query_id] = cluster = _cluster_of(dataset, query)
+        if PARALLEL in query.labels:
+            translated.append((str(query.labels[PARALLEL]), cluster))
+    same = joined_clusters(translated)
     return {query_id: same.get(cluster, cluster) for query_id, cluster in named.items()}
 
 

@@ -124,7 +124,7 @@ def with_near(qrels: Qrels, datastores: Iterable[Datastore]) -> Qrels:
 def _check_own(dataset: Dataset, searched: Dataset) -> None:
     """Raise `ConfigError` if a query's own collection, which it searches by default, is empty."""
     if dataset.collections:
-        asked = {q.query_id: dataset.collections[q.query_id] for q in searched.queries}
+        asked = {q: dataset.collections[q] for q in searched.query_ids}
         _require_own(USER, asked, dataset.corpus.collections, "a system without a datastore")
 
 
@@ -201,7 +201,7 @@ class _Resolver:
     def _own(self) -> dict[str, str]:
         """Return query id -> its own collection, which may have no passages; "" without one."""
         if self.dataset.collections:
-            return {q.query_id: self.dataset.collections[q.query_id] for q in self.searched.queries}
+            return {q: self.dataset.collections[q] for q in self.searched.query_ids}
         return self.searched.stated_languages()
 
     @cached_property

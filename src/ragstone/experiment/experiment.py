@@ -36,6 +36,7 @@ from ragstone.experiment.checks import (
 from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.datastores import datastores_of, with_collections
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
+from ragstone.experiment.kept_run import run_once
 from ragstone.experiment.listed_queries import wanted_queries
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.members import Member
@@ -46,7 +47,7 @@ from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.repeats import check_repeated, with_repeats
 from ragstone.experiment.rule_checks import check_analysis, check_rules
-from ragstone.experiment.running import Run, run_together
+from ragstone.experiment.running import Run
 from ragstone.experiment.schedule import needed
 from ragstone.experiment.secret_queries import secret_counts
 from ragstone.experiment.shared_queries import collection_table, drawn, own_queries, select_queries
@@ -176,7 +177,7 @@ class Experiment:
     @cached_property
     def shared(self) -> SharedInputs:
         """The tables and components that all systems share."""
-        dataset, listed = wanted_queries(self.dataset, self.file.sample, self._beside)
+        dataset, listed = wanted_queries(self.dataset, self.file.sample, self.beside)
         selected = select_queries(dataset, self.settings)
         answered = drawn(selected.dataset, self.file.sample)
         if self.batch is not None:
@@ -246,10 +247,8 @@ class Experiment:
             DatasetError: the data are malformed; nothing was spent.
             ModelFileError, MissingDependency, CallError: a component cannot work here.
         """
-        self.check()
         asked: Any = {"retry_failed": retry_failed, "reuse": reuse, "fresh": fresh}
-        (results,) = run_together([self], calls, only=only, trust_code=trust_code, **asked)
-        return results
+        return run_once(self, calls, only=only, trust_code=trust_code, **asked)
 
     def begin(
         self,
@@ -278,7 +277,7 @@ class Experiment:
         planned = Planner(store, services).plan(chosen)
         to_do = [one for one in planned.steps if one.to_do]
         lines = asking_lines(planned, steps.trials, asked)
-        for line in (*lines, *self._notes(to_do)):
+        for line in (*lines, *self.notes_of(to_do)):
             _LOG.warning("%s", line)
         self._check_ready(planned, services)
         recorder = Recorder(
@@ -309,7 +308,7 @@ class Experiment:
         max_hours: float | None = None,
     ) -> Calls:
         """Return the `ragstone.calls.Calls` that this experiment uses."""
-        prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
+        prices = Prices.read(self.beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
             self.store.call_log,
             offline=offline,
@@ -361,7 +360,7 @@ class Experiment:
             return dataclasses.replace(
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
-                notes=self._notes(planned.steps),
+                notes=self.notes_of(planned.steps),
                 languages=asked_languages(self.dataset, self.shared).facts,
                 power="" if self.member.counterfactual else power_line(self),
                 secret=secret_counts(self),
@@ -379,7 +378,8 @@ class Experiment:
             runs = begin(self.systems, calls.log.path, name, wish, planned=planned)
             return runs, of_runs(self.systems, runs)
 
-    def _notes(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
+    def notes_of(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
+        """Return the notes of a run that has these steps to do."""
         return run_notes(steps, self.systems, self.shared, self.dataset, self.metrics[2].metrics)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
@@ -395,6 +395,6 @@ class Experiment:
         digest_folder.set(root)
         return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
 
-    def _beside(self, path: str) -> Path:
+    def beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""
         return Path(path) if Path(path).exists() else self.folder / path

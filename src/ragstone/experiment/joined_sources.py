@@ -9,14 +9,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.members import read_members, split_member
-from ragstone.results.joined import JoinedResults
 from ragstone.results.reader import StoredResults
 from ragstone.results.wording import attempt_text
+
+if TYPE_CHECKING:
+    from ragstone.results.joined import JoinedResults
 
 _LOG: Final = logging.getLogger(__name__)
 DEFAULT_STORE: Final = ".ragstone"
@@ -32,6 +34,8 @@ def read_joined(sources: Sequence[str | Path | StoredResults]) -> JoinedResults:
         ConfigError: a file is not an experiment file.
         StoreError: there is no such store, or it has no such experiment.
     """
+    from ragstone.results.joined import JoinedResults
+
     if not sources and not Path(DEFAULT_STORE).is_dir():
         raise StoreError(
             f"there is no store {DEFAULT_STORE} in this folder; give the folder of a store or "
@@ -55,6 +59,8 @@ def _results(source: str | Path | StoredResults) -> Iterator[StoredResults]:
         return
     path, _ = split_member(Path(source))
     if path.is_dir() or path.suffix.lower() not in {".yaml", ".yml"}:
+        from ragstone.results.joined import JoinedResults
+
         for one in JoinedResults.of_store(Store(path)).experiments:
             yield one.results
         return

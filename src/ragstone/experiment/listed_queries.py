@@ -37,7 +37,7 @@ def wanted_queries(
         return found, ""
     _check_known(dataset, sample, ids)
     wanted = set(ids)
-    kept = [place for place, query in enumerate(found.queries) if query.query_id in wanted]
+    kept = [place for place, query_id in enumerate(found.query_ids) if query_id in wanted]
     if not kept:
         raise _wrong(sample, f"no query of {sample.queries} has the labels {sample.where!r}")
     return found.select(kept), fingerprint(sorted(ids))
@@ -67,7 +67,7 @@ def listed_ids(sample: Sample, find: Callable[[str], Path]) -> tuple[str, ...]:
 
 
 def _check_known(dataset: Dataset, sample: Sample, ids: tuple[str, ...]) -> None:
-    known = {query.query_id for query in dataset.queries}
+    known = set(dataset.query_ids)
     if unknown := [repr(query_id) for query_id in ids if query_id not in known]:
         raise _wrong(
             sample,

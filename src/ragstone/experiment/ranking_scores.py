@@ -69,7 +69,7 @@ class ScoredRankings(RankingScores):
         """Add the queries of a table; `run` has at least their rows."""
         query_ids = columns(queries)["query_id"]
         # A table has no row of an empty ranking; a search that finds nothing did not fail.
-        rankings = dict.fromkeys(query_ids, Ranking()) | table_to_rankings(run)
+        rankings = {**dict.fromkeys(query_ids, Ranking()), **table_to_rankings(run)}
         judged = {q: self._judged[q] for q in query_ids if q in self._judged}
         known: dict[str, Any] = {}
         if self._corpus is not None and self._reads_languages:

@@ -40,7 +40,7 @@ def select_queries(dataset: Dataset, settings: Sequence[ContextSetting]) -> Quer
     Raises:
         ConfigError: there is no such query.
     """
-    reasons = [_reason(dataset, query.query_id, settings) for query in dataset.queries]
+    reasons = [_reason(dataset, query_id, settings) for query_id in dataset.query_ids]
     left_out = Counter(filter(None, reasons))
     if not left_out:
         return QuerySelection(dataset)
@@ -75,11 +75,13 @@ def own_queries(dataset: Dataset, settings: Sequence[ContextSetting]) -> dict[st
         ConfigError: a setting applies to no query.
     """
     found = {}
-    relevant = {query.query_id: _relevant(dataset, query.query_id) for query in dataset.queries}
+    ids = dataset.query_ids
+    relevant = [_relevant(dataset, query_id) for query_id in ids]
     for setting in settings:
-        reasons = [setting.inapplicable(q, relevant[q.query_id]) for q in dataset.queries]
+        asked = zip(dataset.queries, relevant, strict=True)
+        reasons = [setting.inapplicable(query, count) for query, count in asked]
         kept = [place for place, reason in enumerate(reasons) if not reason]
-        named = {q.query_id: r for q, r in zip(dataset.queries, reasons, strict=True) if r}
+        named = {query_id: why for query_id, why in zip(ids, reasons, strict=True) if why}
         if not kept:
             problem = not_applicable_text({setting.setting: Counter(named.values())})
             raise ConfigError(

@@ -34,9 +34,8 @@ def failure_classes(results: StoredResults, same: SameRows) -> list[FailureClass
 def _answers(results: StoredResults, same: SameRows) -> Iterator[FailureClass]:
     for trial in results.trials:
         if same.is_first(trial.system, trial.setting):
-            given = trial.all_predictions
-            reasons = Counter(p.reason for p in given if p.answer is None)
-            yield from _classes("answer", trial.system, trial.setting, reasons, len(given))
+            of = trial.usage.answered + trial.usage.failed
+            yield from _classes("answer", trial.system, trial.setting, trial.unanswered, of)
 
 
 def _verdicts(results: StoredResults, same: SameRows) -> Iterator[FailureClass]:

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from ragstone.components.judges.verdict import VERDICTS_MISSING
 from ragstone.core import limits
-from ragstone.evaluation.usage import answer_statuses
 from ragstone.results.beside import with_figures
 from ragstone.results.by_label import attack_rows, collection_rows
 from ragstone.results.confidence import confidence_document
@@ -149,9 +148,7 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
         if cell.setting == setting:
             by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
     metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
-    answers = {
-        t.system: answer_statuses(t.all_predictions) for t in results.trials if t.setting == setting
-    }
+    answers = {t.system: dict(t.usage.statuses) for t in results.trials if t.setting == setting}
     trained = trained_systems(results.record.trained)
     marked = {name for step in results.trusted_code for name in step.results}
     rows = tuple(
@@ -265,15 +262,17 @@ def _warnings(results: StoredResults) -> Iterator[str]:
     if sentence := few_clusters(results.clusters.values()):
         yield sentence
     for system in results.systems:
-        given = [p for t in results.trials if t.system == system for p in t.all_predictions]
-        reasons = Counter(plain_reason(p.reason) for p in given if p.answer is None)
+        mine = [trial for trial in results.trials if trial.system == system]
+        given = sum(trial.usage.answered + trial.usage.failed for trial in mine)
+        reasons = Counter[str]()
+        for trial in mine:
+            for reason, count in trial.unanswered.items():
+                reasons[plain_reason(reason)] += count
         missing = reasons.total()
         if missing:
             reason, count = reasons.most_common(1)[0]
             share = "" if count == missing else f" ({count:,} of them)"
-            yield (
-                f"{missing:,} of {len(given):,} calls of `{system}` have no answer: {reason}{share}"
-            )
+            yield (f"{missing:,} of {given:,} calls of `{system}` have no answer: {reason}{share}")
 
 
 def results_document(results: StoredResults) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _calls(results: StoredResults) -> list[dict[str, Any]]:
 
 def _replies(results: StoredResults, trial: TrialResults) -> dict[str, Any]:
     """Return the number and dates of a trial's replies, and the models that servers reported."""
-    keys = list(dict.fromkeys(p.call_key for p in trial.all_predictions if p.call_key))
+    keys = list(dict.fromkeys(p.call_key for p in trial.each_prediction() if p.call_key))
     found, reason = list[ReplyOrigin](), ""
     try:
         found += origins(results.store.call_log, keys).values()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,6 +16,7 @@ from typing import Final, Self
 
 from ragstone.core import schemas
 from ragstone.core.builtins import SHOWN_NAMES
+from ragstone.core.rankings import Rankings
 from ragstone.core.store import Store
 from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
@@ -24,14 +25,14 @@ from ragstone.results.scored_rows import (
     Cell,
     RankingResults,
     RepeatRows,
-    ScoredRows,
     TrialResults,
+    cells_of,
     with_failure_rates,
 )
 from ragstone.results.standings import Standing, standings
-from ragstone.results.stored_tables import StoredTables
+from ragstone.results.stored_scores import reasons_of, with_inapplicable
+from ragstone.results.stored_tables import StoredRows, StoredTables
 from ragstone.statistics.adaptability import adaptability
-from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import Hop, Prediction, Query, Score
 
@@ -143,7 +144,7 @@ class StoredResults(StoredTables):
         for trial in self.trials:
             for metric, scores in chain(*(held.items() for held in trial.each_scores)):
                 if self.record.metric(metric).kind != "judge":
-                    unscored = (s.reason for s in scores.values() if s.status == "unscored")
+                    unscored = reasons_of(scores, "unscored")
                     counts.update(("score-answer", metric, reason) for reason in unscored)
         return _step_notes(counts)
 
@@ -246,7 +247,7 @@ class StoredResults(StoredTables):
     def _ranking(self, entry: RankingEntry) -> RankingResults:
         return RankingResults(
             entry.system,
-            schemas.table_to_rankings(self.stored_table(entry.run)),
+            Rankings(lambda: self.stored_table(entry.run)),
             self.scores(entry.scores),
             self.mapping(entry.searches),
         )
@@ -264,7 +265,7 @@ class StoredResults(StoredTables):
     @cached_property
     def answer_cells(self) -> list[Cell]:
         """Every answer metric of every system under every setting."""
-        return _cells(self.trials, self.clusters, self.record)
+        return cells_of(self.trials, self.clusters, self.record)
 
     @cached_property
     def beside(self) -> dict[tuple[str, str], Mapping[str, Mapping[str, float]]]:
@@ -279,7 +280,7 @@ class StoredResults(StoredTables):
     @cached_property
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
-        return _cells(self.rankings, self.clusters, self.record)
+        return cells_of(self.rankings, self.clusters, self.record)
 
     @cached_property
     def standings(self) -> dict[tuple[str, str], Standing]:
@@ -353,14 +354,13 @@ class StoredResults(StoredTables):
         scores = self.scores(entry.scores, *entry.verdicts)
         repeats = tuple(self._repeats(entry)) if entry.repeats else ()
         if repeats:
-            scores = mean_scores(repeats, self.record)
+            scores = dict(mean_scores(repeats, self.record))
         if any(metric.kind == "repeats" for metric in self.record.metrics):
             first = RepeatRows(0, 0, {}, self._predictions(entry.predictions), scores)
             answers = [one for one in repeats if not one.verdict] or [first]
             scores |= repeat_scores(answers, self.record, self.record.correctness)
-        for metric, of_query in scores.items():
-            for query_id, reason in reasons.items():
-                of_query[query_id] = Score(query_id, metric, None, "not_applicable", reason)
+        if reasons:
+            scores = with_inapplicable(scores, reasons)
         return TrialResults(
             system=entry.system,
             setting=entry.setting,
@@ -380,20 +380,9 @@ class StoredResults(StoredTables):
             predictions = self._predictions(one.predictions)
             yield RepeatRows(one.answer, one.verdict, contexts, predictions, scores)
 
-    def _predictions(self, folder: str) -> dict[str, Prediction]:
+    def _predictions(self, folder: str) -> StoredRows[Prediction]:
         return self._by_query(folder, schemas.table_to_predictions)
 
 
 def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:
     return [StepNote(*note, count) for note, count in counts.most_common()]
-
-
-def _cells(
-    measured: Iterable[ScoredRows], clusters: Mapping[str, str], record: Record
-) -> list[Cell]:
-    return [
-        Cell(rows.system, rows.setting, metric, every.summary)
-        for rows in measured
-        for metric, scores in rows.scores.items()
-        for every in breakdown(scores, {"all": list(scores)}, clusters, record.scale(metric))
-    ]

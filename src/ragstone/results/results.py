@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arro3.core import Table
 
@@ -15,19 +15,14 @@ from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, scores_to_table
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
-from ragstone.evaluation.evaluation import Evaluation
-from ragstone.results.changes import answered_texts
-from ragstone.results.html import write_report
-from ragstone.results.judge_notes import metric_notes
-from ragstone.results.leaderboards import results_document
-from ragstone.results.lesson import lesson
-from ragstone.results.passport import make_passport
-from ragstone.results.passport_scores import KEY, passport_scores
+from ragstone.results.kept_board import leaderboard_document, leaderboard_parts
 from ragstone.results.reader import StoredResults
-from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import summaries_table
 from ragstone.types import brief
+
+if TYPE_CHECKING:
+    from ragstone.evaluation.evaluation import Evaluation
 
 
 class Results(Tabular, StoredResults):
@@ -54,7 +49,7 @@ class Results(Tabular, StoredResults):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the means as plain data, numbers unrounded (docs/report.md lists the keys)."""
-        return {"lesson": lesson(self), **results_document(self)}
+        return leaderboard_document(self)
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per system, setting, metric and query; with `summary` one per metric.
@@ -82,6 +77,10 @@ class Results(Tabular, StoredResults):
         Raises:
             ConfigError: a required name is missing, or a name is unknown.
         """
+        from ragstone.evaluation.evaluation import Evaluation
+        from ragstone.results.changes import answered_texts
+        from ragstone.results.judge_notes import metric_notes
+
         system = self._chosen("system", system, self.systems)
         setting = self._chosen("setting", setting, self.settings) if self.settings else ""
         every = (*self.ranking_cells, *self.answer_cells)
@@ -142,6 +141,8 @@ class Results(Tabular, StoredResults):
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one self-contained HTML file and return its path."""
+        from ragstone.results.html import write_report
+
         return write_report(self, Path(path))
 
     def passport(self, *, scores: bool = False) -> dict[str, Any]:
@@ -149,6 +150,9 @@ class Results(Tabular, StoredResults):
 
         With `scores` it has the scores of every query, and can be a baseline without the store.
         """
+        from ragstone.results.passport import make_passport
+        from ragstone.results.passport_scores import KEY, passport_scores
+
         if not scores:
             return make_passport(self)
         trials = [(name, setting) for name in self.systems for setting in self.settings or [""]]

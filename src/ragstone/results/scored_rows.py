@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import fmean
 from typing import TypeVar
 
-from ragstone.results.record import NOT_ASKED
-from ragstone.statistics.failures import FAILURE_RATE, failure_scores
+from ragstone.evaluation.usage import UsageRow, usage_of
+from ragstone.results.record import NOT_ASKED, Record
+from ragstone.results.stored_scores import StoredScores, has_status
+from ragstone.results.stored_tables import StoredRows
+from ragstone.statistics.breakdown import breakdown
+from ragstone.statistics.failures import FAILURE_RATE, Scale, failure_scores
 from ragstone.statistics.summary import Summary
 from ragstone.types import Context, Prediction, Ranking, Score, one_line
 
@@ -33,7 +39,10 @@ class ScoredRows:
 
     def values(self, metric: str) -> dict[str, float | None]:
         """Return query id -> value of a metric."""
-        return {query_id: score.value for query_id, score in self.scores.get(metric, {}).items()}
+        found = self.scores.get(metric, {})
+        if isinstance(found, StoredScores):
+            return found.values_by_query
+        return {query_id: score.value for query_id, score in found.items()}
 
     def values_of(self, metric: str, query_ids: Iterable[str]) -> list[float | None]:
         """Return the value of a metric for each of some queries; None without one."""
@@ -97,10 +106,23 @@ class TrialResults(ScoredRows):
             return self
         return replace(self, scores=self.repeats[0].scores, repeats=())
 
-    @property
-    def all_predictions(self) -> list[Prediction]:
-        """The predictions of all answers."""
-        return [p for rows in self.answers for p in rows.predictions.values()]
+    def each_prediction(self) -> Iterator[Prediction]:
+        """Yield the predictions of all answers; those not in memory yet are read block by block."""
+        for rows in self.answers:
+            found = rows.predictions
+            yield from found.each() if isinstance(found, StoredRows) else found.values()
+
+    @cached_property
+    def usage(self) -> UsageRow:
+        """Time, tokens, cost and statuses of all answers."""
+        return usage_of(self.each_prediction(), self.system, self.setting)
+
+    @cached_property
+    def unanswered(self) -> Counter[str]:
+        """Reason -> number of calls without an answer."""
+        if not self.usage.failed:
+            return Counter()
+        return Counter(p.reason for p in self.each_prediction() if p.answer is None)
 
     @property
     def inapplicable(self) -> dict[str, str]:
@@ -135,6 +157,9 @@ def with_failure_rates(rows: Sequence[_Rows]) -> list[_Rows]:
     found: list[_Rows] = []
     for setting in dict.fromkeys(one.setting for one in rows):
         mine = {one.system: one for one in rows if one.setting == setting}
+        if not any(_has_failed(held) for one in mine.values() for held in one.each_scores):
+            found.extend(mine.values())
+            continue
         added = failure_scores(
             {(s, i): held for s, one in mine.items() for i, held in enumerate(one.each_scores)}
         )
@@ -145,9 +170,35 @@ def with_failure_rates(rows: Sequence[_Rows]) -> list[_Rows]:
     return found
 
 
+def _has_failed(scores: Mapping[str, Mapping[str, Score]]) -> bool:
+    return any(has_status(held, "failed") for held in scores.values())
+
+
 def _mean_rates(answers: Sequence[Mapping[str, Score]]) -> Mapping[str, Score]:
     """Return the share of the failed answers to each query."""
     if len(answers) == 1:
         return answers[0]
     rates = {q: fmean(held[q].value or 0.0 for held in answers) for q in answers[0]}
     return {q: Score(q, FAILURE_RATE, rate) for q, rate in rates.items()}
+
+
+def cells_of(
+    measured: Iterable[ScoredRows], clusters: Mapping[str, str], record: Record
+) -> list[Cell]:
+    """Return every metric of every system under every setting, with its mean."""
+    return [
+        Cell(rows.system, rows.setting, metric, summary)
+        for rows in measured
+        for metric, scores in rows.scores.items()
+        for summary in _summaries(scores, clusters, record.scale(metric))
+    ]
+
+
+def _summaries(
+    scores: Mapping[str, Score], clusters: Mapping[str, str], scale: Scale
+) -> Iterator[Summary]:
+    """Yield the mean of all scores of a metric, if there are any."""
+    if isinstance(scores, StoredScores):
+        yield scores.summary(clusters, scale)
+    else:
+        yield from (e.summary for e in breakdown(scores, {"all": list(scores)}, clusters, scale))

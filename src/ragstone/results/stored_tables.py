@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Self, TypeVar
 
 from arro3.core import Table
@@ -28,10 +29,44 @@ from ragstone.errors import ConfigError
 from ragstone.results.record import Record
 from ragstone.results.reveals import Reveal, record_reveal, reveals
 from ragstone.results.secret import Secret
+from ragstone.results.stored_scores import read_scores
 from ragstone.text.language_names import LANGUAGE
 from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
+
+
+class StoredRows(Mapping[str, _Row]):
+    """Query id -> row of a stored table, which is read at the first look-up."""
+
+    def __init__(
+        self, blocks: Callable[[], Iterable[Table]], read: Callable[[Table], Iterable[_Row]]
+    ) -> None:
+        self._blocks = blocks
+        self._read: Callable[[Table], Iterable[_Row]] = read
+
+    def each(self) -> Iterator[_Row]:
+        """Yield the rows; those that are not in memory yet are read block by block."""
+        if "_rows" in vars(self):
+            yield from self._rows.values()
+        else:
+            yield from chain.from_iterable(map(self._read, self._blocks()))
+
+    @cached_property
+    def _rows(self) -> dict[str, _Row]:
+        return {row.query_id: row for row in self.each()}
+
+    def __getitem__(self, query_id: str) -> _Row:
+        """Return the row of a query."""
+        return self._rows[query_id]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the queries in the order of the rows."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
 
 
 @dataclass(frozen=True)
@@ -186,13 +221,22 @@ class StoredTables:
         """Return the table of a step's folder with all its rows; no output may show it."""
         return self._step(folder).table
 
-    def scores(self, *folders: str) -> dict[str, dict[str, Score]]:
+    def blocks(self, folder: str) -> Iterator[Table]:
+        """Yield the table of a step's folder in pieces, without the rows that are held back."""
+        if self.secret is None:
+            yield from self._step(folder).blocks()
+        else:
+            yield self.stored_table(folder)
+
+    def scores(self, *folders: str) -> dict[str, Mapping[str, Score]]:
         """Return metric -> query id -> score of some stored tables."""
-        found: dict[str, dict[str, Score]] = {}
-        for folder in folders:
-            for score in schemas.table_to_scores(self.stored_table(folder)):
-                found.setdefault(score.metric, {})[score.query_id] = score
-        return found
+        tables = chain.from_iterable(map(self.blocks, folders))
+        return dict(read_scores(tables, self._query_ids))
+
+    @cached_property
+    def _query_ids(self) -> dict[str, str]:
+        """The ids of the queries that have scores, each once: all columns share them."""
+        return {}
 
     def mapping(self, folder: str) -> dict[str, str]:
         """Return a table of two columns as a mapping; {} if the record has no folder."""
@@ -253,8 +297,8 @@ class StoredTables:
         read = (self._by_query(folder, schemas.table_to_queries) for folder in folders)
         return {query_id: one for found in read for query_id, one in found.items()}
 
-    def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:
-        return {row.query_id: row for row in read(self.stored_table(folder))}
+    def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> StoredRows[_Row]:
+        return StoredRows(lambda: self.blocks(folder), read)
 
     def _step(self, folder: str) -> StoredTable:
         return StoredTable("", folder=self.store.root / "steps" / folder)

@@ -37,8 +37,7 @@ SCAN_NOTE: Final = "best weight [range in 95 of 100 resamples]; regret [95 % int
 _COUNTS: Final = ("n", "failed", "n/a")
 
 
-def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
-    """Yield the head line, every table that has rows, and the notes."""
+def _head(results: StoredResults) -> str:
     data = results.record.data
     answers = results.record.trials or results.record.file.get("settings")
     done, size = ("asked", data.answered) if answers else ("ranked", data.ranked)
@@ -59,35 +58,35 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         head += f"\n{wording.attempt_text(results.attempt)}"
     if results.trusted_code:
         head += f"\n{wording.trusted_text(results.trusted_code)}"
-    yield head
+    return head
+
+
+def parts_above(results: StoredResults) -> Iterator[str | TextTable | None]:
+    """Yield the head line and the tables above the calls; None for one without rows."""
+    yield _head(results)
     boards, retrieval = leaderboards.leaderboard(results), leaderboards.retrieval_board(results)
-    tables = (
-        *share_tables(results, share_rows(results)),
-        _means("Answers", boards, population.answered(results), metric_notes(results)),
-        _verdicts(results),
-        variance_table(results),
-        _figures(results),
-        _adaptability(results),
-        setting_table(results),
-        *(_by_label(table) for table in attack_tables(results)),
-        _refusals(results),
-        *reported_tables(results),
-        _means("Retrieval", [retrieval] if retrieval else [], population.ranked(results)),
-        _leads(results),
-        *(_by_label(table) for table in collection_tables(results)),
-        _usage(results),
-        _calls(results),
-        _warnings(results),
-        _remarks(results),
-        _notes(results),
-        _failures(results),
-    )
-    yield from (table for table in tables if table is not None)
+    yield from share_tables(results, share_rows(results))
+    yield _means("Answers", boards, population.answered(results), metric_notes(results))
+    yield _verdicts(results)
+    yield variance_table(results)
+    yield _figures(results)
+    yield _adaptability(results)
+    yield setting_table(results)
+    yield from (_by_label(table) for table in attack_tables(results))
+    yield _refusals(results)
+    yield from reported_tables(results)
+    yield _means("Retrieval", [retrieval] if retrieval else [], population.ranked(results))
+    yield _leads(results)
+    yield from (_by_label(table) for table in collection_tables(results))
+    yield _usage(results)
 
 
-def _calls(results: StoredResults) -> str | None:
-    lines = [f"  {line}" for line in usage.calls_lines(results)]
-    return "\n".join(["Answers asked for and kept", *lines]) if lines else None
+def parts_below(results: StoredResults) -> Iterator[str | None]:
+    """Yield the warnings and notes below the calls; None for one without lines."""
+    yield _warnings(results)
+    yield _remarks(results)
+    yield _notes(results)
+    yield _failures(results)
 
 
 def _notes(results: StoredResults) -> str | None:

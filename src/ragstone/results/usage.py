@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from ragstone.evaluation.usage import UsageRow, usage_of
+from ragstone.evaluation.usage import UsageRow
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import CallsEntry
 from ragstone.results.wording import calls_text
@@ -26,7 +26,7 @@ def shown_statuses(rows: Iterable[_WithStatuses]) -> list[str]:
 
 def usage_rows(results: StoredResults) -> list[UsageRow]:
     """Return time and tokens of every trial."""
-    return [usage_of(t.all_predictions, t.system, t.setting) for t in results.trials]
+    return [trial.usage for trial in results.trials]
 
 
 def calls_lines(results: StoredResults) -> list[str]:
@@ -35,3 +35,9 @@ def calls_lines(results: StoredResults) -> list[str]:
     for entry in results.record.calls:
         calls.setdefault(entry.system, []).append(entry)
     return [calls_text(entries) for entries in calls.values()]
+
+
+def calls_part(results: StoredResults) -> str | None:
+    """Return the paragraph on the calls of the last run; None if no system was called."""
+    lines = [f"  {line}" for line in calls_lines(results)]
+    return "\n".join(["Answers asked for and kept", *lines]) if lines else None
