@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 SMALL: Final = 1 << 28
 """Characters of a table that is hashed in one piece: 350,000 passages of 100 words."""
-BLOCK: Final = 4096
-"""Rows of a block of a large table, which is hashed as one stream."""
+_BLOCK: Final = 4096
 _NUMBER: Final = 8
 
 
@@ -134,33 +133,33 @@ def digest_table(table: Table) -> str:
     twice and may not fit into one batch: it is one stream per 4,096 rows. The rows alone decide
     between the two, so that equal tables have one digest, whatever their pieces in memory.
     """
-    if table.nbytes > SMALL and is_large(_blocks(table)):
-        return digest_blocks(_blocks(table))
-    return _digest([table.combine_chunks()])
+    return digest_streams(map(_fresh, _blocks(table)) if _is_large(table) else [table])
 
 
-def digest_blocks(blocks: Iterable[Table]) -> str:
-    """Return the digest of a large table in blocks of `BLOCK` rows."""
-    return _digest(map(_fresh, blocks))
-
-
-def _digest(streams: Iterable[Table]) -> str:
+def digest_streams(tables: Iterable[Table]) -> str:
+    """Return the SHA-256 of the Arrow IPC streams of some tables, one after another."""
     from arro3.io import write_ipc_stream
 
     sink = _HashingSink()
-    for one in streams:
-        write_ipc_stream(one, sink)  # type: ignore[arg-type]  # only writes
+    for table in tables:
+        write_ipc_stream(table.combine_chunks(), sink)  # type: ignore[arg-type]  # only writes
     return sink.hash.hexdigest()
 
 
-def is_large(blocks: Iterable[Table]) -> bool:
-    """Return whether a table in blocks has more than 2^28 characters."""
+def _is_large(table: Table) -> bool:
+    if table.nbytes <= SMALL:
+        return False
     counted = 0
-    for block in blocks:
-        counted += sum(_characters(v) for column in block.columns for v in column.to_pylist())
+    for block in _blocks(table):
+        counted += count_characters(block)
         if counted > SMALL:
             return True
     return False
+
+
+def count_characters(table: Table) -> int:
+    """Return the number of characters of a table, of which a number has eight."""
+    return sum(_characters(v) for column in table.columns for v in column.to_pylist())
 
 
 def _characters(value: Any) -> int:
@@ -183,8 +182,8 @@ def _fresh(block: Table) -> Table:
 
 
 def _blocks(table: Table) -> Iterator[Table]:
-    for start in range(0, table.num_rows, BLOCK):
-        yield table.slice(start, min(BLOCK, table.num_rows - start))
+    for start in range(0, table.num_rows, _BLOCK):
+        yield table.slice(start, min(_BLOCK, table.num_rows - start))
 
 
 class _HashingSink(io.RawIOBase):

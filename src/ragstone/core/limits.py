@@ -160,8 +160,10 @@ MODEL_BLOCK_QUERIES: Final = 8000
 """The same if their answers are model calls, of which the last ones of a block wait."""
 ROW_GROUP_ROWS: Final = 2**17
 """Rows of a Parquet file that are written together, unless a block has fewer."""
-TABLE_IN_MEMORY_BYTES: Final = 2**24
-"""A stored table of this size is read whole; a larger one in blocks."""
+WHOLE_DIGEST_ROWS: Final = 2**17
+"""Rows of a step's result that are hashed as one table; more are hashed in blocks."""
+WHOLE_DIGEST_CHARACTERS: Final = 2**24
+"""The same for the characters of its texts."""
 SCORED_CHARACTERS: Final = 2**20  # Characters of answers scored at once; longer ones go alone.
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2

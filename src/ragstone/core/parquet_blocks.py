@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragstone.core import limits
 
 if TYPE_CHECKING:
-    from arro3.core import RecordBatch, Table
+    from arro3.core import RecordBatch, Schema, Table
 
 
 def read_blocks(path: Path, rows: int = limits.PARQUET_BATCH_ROWS) -> Iterator[Table]:
@@ -22,6 +22,13 @@ def read_blocks(path: Path, rows: int = limits.PARQUET_BATCH_ROWS) -> Iterator[T
     reader = read_parquet(str(path), batch_size=rows)
     for batch in reader:
         yield Table.from_batches([batch], schema=reader.schema)
+
+
+def read_schema(path: Path) -> Schema:
+    """Return the schema of a Parquet file."""
+    from arro3.io import read_parquet
+
+    return read_parquet(str(path)).schema
 
 
 def write_blocks(blocks: Iterable[Table], path: Path) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from arro3.core import Table
+import numpy as np
+from arro3.core import Array, Table
 
 if TYPE_CHECKING:
     from ragstone.core.stored_table import StoredTable
@@ -32,6 +33,25 @@ def blocks_by_query(
     if len(places) != main.num_rows or None in spans:
         return None
     return _blocks(tables, [one for one in spans if one is not None], queries)
+
+
+def rows_of(table: StoredTable, query_ids: Collection[str]) -> Iterator[Table]:
+    """Yield the rows of some queries, block by block, up to the last one of them."""
+    wanted, missing = frozenset(query_ids), set(query_ids)
+    for block in table.blocks():
+        ids = block.column(_ID).to_pylist()
+        places = [place for place, query_id in enumerate(ids) if query_id in wanted]
+        if places:
+            yield Table.from_batches(
+                [
+                    batch.take(Array.from_numpy(np.array(places)))
+                    for batch in block.combine_chunks().to_batches()
+                ],
+                schema=block.schema,
+            )
+            missing -= set(ids)
+        if not missing and ids[-1] not in wanted:
+            return
 
 
 def _blocks(

@@ -51,8 +51,8 @@ from ragstone.core.fingerprint import (
     without_sources,
 )
 from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
+from ragstone.core.result_digest import digest_result_file
 from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
-from ragstone.core.stored_digest import digest_parquet
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
@@ -143,7 +143,7 @@ class Store:
         if self._sound(folder) is None:
             started = time.time()
             with self._new_folder(folder) as temporary:
-                written = _write_table([table], temporary) | {"digest": digest}
+                written = _write_table([table], temporary, digest)
                 manifest = {"step": step, **written, "failed": 0, **_run_facts(started)}
                 self._write_manifest(folder, temporary, manifest)
         return StoredTable(digest, folder=folder)
@@ -310,11 +310,12 @@ class Store:
                     raise
 
 
-def _write_table(blocks: Iterable[Table], folder: Path) -> dict[str, Any]:
+def _write_table(blocks: Iterable[Table], folder: Path, digest: str = "") -> dict[str, Any]:
     """Write a table, and return its digest, its rows and the digest of its file."""
-    rows = write_blocks(blocks, folder / TABLE)
-    digests = {"digest": digest_parquet(folder / TABLE), "file_digest": digest_once(folder / TABLE)}
-    return {"rows": rows, **digests}
+    path = folder / TABLE
+    rows = write_blocks(blocks, path)
+    digest = digest or digest_result_file(path)
+    return {"digest": digest, "rows": rows, "file_digest": digest_once(path)}
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ragstone.core import limits
 from ragstone.core.checksums import TABLE, read_manifest, verify_files
 from ragstone.core.fingerprint import digest_table
 from ragstone.core.parquet_blocks import read_blocks
+from ragstone.core.result_digest import digest_result
 from ragstone.errors import StoreError
 from ragstone.types import one_line
 
@@ -35,6 +36,11 @@ class StoredTable:
     def in_memory(cls, table: Table) -> StoredTable:
         """Return a table that is only in memory, such as a table of a data set."""
         return cls(digest_table(table), memory=table)
+
+    @classmethod
+    def of_result(cls, table: Table) -> StoredTable:
+        """Return the result of a step that is only in memory; a store gives it the same digest."""
+        return cls(digest_result(table), memory=table)
 
     @cached_property
     def table(self) -> Table:

@@ -145,7 +145,7 @@ class Planner:
             return PlannedStep(step, "kept", count, passages)
         if self.look_ahead and _is_cheap(step):
             tables = {name: given.table for name, given in inputs.items()}
-            known[step] = StoredTable.in_memory(compute(step, tables, self.services).table)
+            known[step] = StoredTable.of_result(compute(step, tables, self.services).table)
         return PlannedStep(step, "to do", count, passages)
 
     def _estimate(

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
+from ragstone.core.query_rows import rows_of
 from ragstone.core.schemas import (
     NOT_APPLICABLE,
     TEXTS,
-    table_to_rankings,
+    columns,
     to_table,
 )
 from ragstone.core.stored_table import StoredTable
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from ragstone.experiment.shared_queries import OwnQueries
     from ragstone.experiment.step_list import StepList
     from ragstone.experiment.system import RankingSteps, System, Trial
-    from ragstone.types import Ranking
 
 
 class Recorder:
@@ -275,18 +275,17 @@ class Recorder:
         corpus = self._dataset.corpus
         qrels = with_near(self._dataset.qrels, self._steps.shared.datastores.values())
         shown = {p: None for q in self._asked for p, grade in qrels.get(q, {}).items() if grade > 0}
-        for runs in self._runs(done):
-            for query_id in self._asked:
-                if query_id in runs:
-                    shown |= dict.fromkeys(runs[query_id].passage_ids[: limits.STORED_RANKS])
+        for run in self._runs(done):
+            for block in rows_of(run, self._asked):
+                held = columns(block)
+                pairs = zip(held["passage_id"], held["rank"], strict=True)
+                shown |= dict.fromkeys(p for p, rank in pairs if rank <= limits.STORED_RANKS)
         texts = {p: _cut(corpus[p].full_text) for p in shown if p in corpus}
-        columns = {"passage_id": list(texts), "text": list(texts.values())}
-        return StoredTable.in_memory(to_table(TEXTS, columns))
+        found = {"passage_id": list(texts), "text": list(texts.values())}
+        return StoredTable.in_memory(to_table(TEXTS, found))
 
-    def _runs(self, done: Mapping[Step, StoredTable]) -> Iterator[Mapping[str, Ranking]]:
-        """Yield the rankings of each run, read one by one: together they would fill the memory."""
-        known = (done[one.run].on_disk for one in self._rankings() if one.run in done)
-        return (table_to_rankings(run.table) for run in known)
+    def _runs(self, done: Mapping[Step, StoredTable]) -> list[StoredTable]:
+        return [done[one.run].on_disk for one in self._rankings() if one.run in done]
 
 
 _OF_THE_RUN: Final = (

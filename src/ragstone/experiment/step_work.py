@@ -42,6 +42,6 @@ class StepWork:
                 done = run_step(given, inputs, self.store, self.services)
             else:
                 tables = {role: one.table for role, one in inputs.items()}
-                done = StoredTable.in_memory(compute(given, tables, self.services).table)
+                done = StoredTable.of_result(compute(given, tables, self.services).table)
             self._known[given] = done
         return self._known[given]
