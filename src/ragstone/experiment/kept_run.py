@@ -13,7 +13,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ragstone.core.component import Component
 from ragstone.core.environment import describe_environment
@@ -30,16 +30,96 @@ from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text, not_applicable_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
     from ragstone.calls.client import Calls
-    from ragstone.experiment.experiment import Experiment
-    from ragstone.experiment.system import System
+    from ragstone.core.store import Store
+    from ragstone.experiment.config import ExperimentFile
+    from ragstone.experiment.members import Member
+    from ragstone.experiment.metric_set import MetricSet
+    from ragstone.experiment.plan import PlannedStep
+    from ragstone.experiment.running import Run
+    from ragstone.experiment.system import SharedInputs, System
+    from ragstone.protocols import ContextSetting, Judge
 
 KIND: Final = "finished"
 _LOG: Final = logging.getLogger(__name__)
 
 
+class Repeatable(Protocol):
+    """The part of an experiment that decides whether a run would compute anything."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the experiment file."""
+
+    @property
+    def member(self) -> Member:
+        """Its place among the experiments of its file."""
+
+    @property
+    def file(self) -> ExperimentFile:
+        """The experiment file."""
+
+    @property
+    def batch(self) -> Collection[str] | None:
+        """Ids of the answered queries that the run is of; None for all."""
+
+    @property
+    def store(self) -> Store:
+        """The store of all results."""
+
+    @property
+    def systems(self) -> list[System]:
+        """The systems with their components."""
+
+    @property
+    def settings(self) -> list[ContextSetting]:
+        """The context settings."""
+
+    @property
+    def noise(self) -> System | None:
+        """The system that finds noise."""
+
+    @property
+    def metrics(self) -> tuple[MetricSet, MetricSet, MetricSet]:
+        """The metrics of rankings, of answers and of repeats."""
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """The judges."""
+
+    @property
+    def shared(self) -> SharedInputs:
+        """The tables and components that all systems share."""
+
+    def check(self) -> None:
+        """Raise an error for anything that would fail later on."""
+
+    def notes_of(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
+        """Return the notes of a run that has these steps to do."""
+
+    def beside(self, path: str) -> Path:
+        """Return a path as found from the current folder, else from the experiment file's."""
+
+    def open_calls(self, *, retry_failed: bool) -> Calls:
+        """Return the `Calls` of a run."""
+
+    def begin(
+        self,
+        calls: Calls,
+        wish: Freshness,
+        *,
+        only: Sequence[str],
+        trust_code: bool,
+        run_name: str,
+    ) -> Run:
+        """Return a run whose components are checked."""
+
+
 def run_once(
-    experiment: Experiment, calls: Calls | None, *, run_name: str = "", **options: Any
+    experiment: Repeatable, calls: Calls | None, *, run_name: str = "", **options: Any
 ) -> Results:
     """Run an experiment that may have finished before, and return its results; as `run_together`.
 
@@ -57,7 +137,7 @@ def run_once(
 
 
 def _state(
-    experiment: Experiment, calls: Calls | None, run_name: str, options: Mapping[str, Any]
+    experiment: Repeatable, calls: Calls | None, run_name: str, options: Mapping[str, Any]
 ) -> str | None:
     """Return the digest of all that decides a run; None if it is not known in advance.
 
@@ -86,7 +166,7 @@ def _state(
 
 
 def _keys(
-    experiment: Experiment, calls: Calls | None, run_name: str, options: Mapping[str, Any]
+    experiment: Repeatable, calls: Calls | None, run_name: str, options: Mapping[str, Any]
 ) -> str | None:
     """Return the digest of the file and of all components; None if a system is asked again."""
     reuse = bool(options.get("reuse")) or bool(calls and calls.replay_only)
@@ -103,7 +183,7 @@ def _keys(
     return fingerprint([experiment.file.model_dump(), keys])
 
 
-def _parts(experiment: Experiment, systems: Sequence[System]) -> list[dict[str, Any]]:
+def _parts(experiment: Repeatable, systems: Sequence[System]) -> list[dict[str, Any]]:
     """Return the components of a run, by their places in it."""
     noise = {} if experiment.noise is None else experiment.noise.components
     listed: tuple[Sequence[Any], ...] = (
@@ -115,14 +195,14 @@ def _parts(experiment: Experiment, systems: Sequence[System]) -> list[dict[str, 
     return [*(system.components for system in systems), noise, *found]
 
 
-def _queries_file(experiment: Experiment) -> str:
+def _queries_file(experiment: Repeatable) -> str:
     """Return the digest of the file `sample.queries`, or ""."""
     written = experiment.file.sample.queries
     path = None if written is None else experiment.beside(written)
     return digest_file(path) if path and path.is_file() else ""
 
 
-def _kept_results(experiment: Experiment, state: str | None) -> Results | None:
+def _kept_results(experiment: Repeatable, state: str | None) -> Results | None:
     """Return the results of the finished run with this state, and log its lines; None without one.
 
     Every table of the record is verified.
@@ -145,13 +225,13 @@ def _kept_results(experiment: Experiment, state: str | None) -> Results | None:
     return Results(store, replace(record, calls=calls))
 
 
-def _is_whole(experiment: Experiment, record: Record) -> bool:
+def _is_whole(experiment: Repeatable, record: Record) -> bool:
     """Return whether every table of a record is as written and has no failed row."""
     manifests = (manifest_of(experiment.store, folder) for folder in folders_of(record))
     return all(not manifest["failed"] for manifest in manifests)
 
 
-def _keep(experiment: Experiment, state: str, lines: Sequence[str]) -> None:
+def _keep(experiment: Repeatable, state: str, lines: Sequence[str]) -> None:
     """Keep the state of a run that has finished, for the next one."""
     record = Record.load(experiment.store, experiment.file.name)
     document = {
@@ -168,7 +248,7 @@ def _digest(record: Record) -> str:
     return digest_json(asdict(record))
 
 
-def _usual_lines(experiment: Experiment) -> Iterator[str]:
+def _usual_lines(experiment: Repeatable) -> Iterator[str]:
     """Yield the lines of a run that has nothing to do."""
     yield from experiment.notes_of(())
     if experiment.shared.left_out:
@@ -177,7 +257,7 @@ def _usual_lines(experiment: Experiment) -> Iterator[str]:
         yield not_applicable_text(counts)
 
 
-def _calls(experiment: Experiment, record: Record) -> Iterator[CallsEntry]:
+def _calls(experiment: Repeatable, record: Record) -> Iterator[CallsEntry]:
     """Yield the calls of a run that makes none: all replies are kept."""
     releases = {system.name: system.release or None for system in experiment.systems}
     for trial in record.trials:
