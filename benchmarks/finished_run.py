@@ -27,7 +27,7 @@ from pathlib import Path
 
 DATA = Path(os.environ.get("RAGSTONE_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 MAIN = "from ragstone.cli import main; main()"
-KEPT = ("boards", "finished")
+KEPT = ("boards", "finished", "reports")
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 EXPERIMENT = """
 name: finished

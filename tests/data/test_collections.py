@@ -182,7 +182,7 @@ def test_four_domains_in_one_experiment_equal_four_experiments(
     for domain in ("clapnq", "cloud", "fiqa", "govt"):
         own = run(tmp_path, whole | {"domains": domain}, name=domain, **keys).to_dict()
         rows = [row for row in one["collections"] if row["collection"] == domain]
-        placed = {"rank": (1, 1), "group": 1}
+        placed = {"rank": [1, 1], "group": 1}
         assert [{**row, **placed} for row in rows] == [
             {"collection": domain, **row} for row in own["retrieval"]
         ]
