@@ -243,10 +243,10 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         stored = self._stored(list(dict.fromkeys(keys)))
         with self._lock:
             ahead = {key: self._ahead.pop(key) for key in set(keys) & self._ahead.keys()}
-        missing = {k: r for k, r in zip(keys, ordered, strict=True) if k not in stored | ahead}
         self._count(endpoint, list(ahead.values()))
         self._count_found([outcome for key, outcome in stored.items() if key not in ahead])
-        stored = ahead | stored
+        stored |= ahead
+        missing = {k: r for k, r in zip(keys, ordered, strict=True) if k not in stored}
         if not missing:
             yield from (_noted(stored[key]) for key in keys)
             return
