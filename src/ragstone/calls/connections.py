@@ -1,8 +1,13 @@
-"""Connections that are kept open between calls, and dropped if a server sent more than replies."""
+"""Connections that are kept open between calls, and dropped if a server sent more than replies.
+
+`SendTimes` notes when a request was sent.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import selectors
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
@@ -32,6 +37,47 @@ class CheckedConnector(aiohttp.TCPConnector):
             if not protocol.should_close and not _readable(connection.transport):  # type: ignore[union-attr]
                 return connection
             connection.close()
+
+
+@dataclass(slots=True)
+class SendTimes:
+    """The moments of one request on the event loop's clock."""
+
+    began: float
+    connecting: float = 0.0
+    """Seconds in which a new connection was opened."""
+    sent: float = 0.0
+    """When the body was handed to the socket."""
+
+    @property
+    def queued(self) -> float | None:
+        """Seconds from the start to the sending, without those of a new connection."""
+        return max(0.0, self.sent - self.began - self.connecting) if self.sent else None
+
+
+def tracing() -> aiohttp.TraceConfig:
+    """Return the hooks that fill the `SendTimes` given as `trace_request_ctx`."""
+    trace = aiohttp.TraceConfig(_times)  # type: ignore[arg-type]
+    trace.on_connection_create_start.append(_connecting)
+    trace.on_connection_create_end.append(_connected)
+    trace.on_request_chunk_sent.append(_sent)
+    return trace
+
+
+def _times(trace_request_ctx: SendTimes | None) -> SendTimes:
+    return trace_request_ctx or SendTimes(0.0)
+
+
+async def _connecting(_session: object, times: Any, _details: object) -> None:
+    times.connecting -= asyncio.get_running_loop().time()
+
+
+async def _connected(_session: object, times: Any, _details: object) -> None:
+    times.connecting += asyncio.get_running_loop().time()
+
+
+async def _sent(_session: object, times: Any, _details: object) -> None:
+    times.sent = asyncio.get_running_loop().time()
 
 
 def _readable(transport: Any) -> bool:

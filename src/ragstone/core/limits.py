@@ -55,6 +55,12 @@ PARSE_BYTES: Final = 2 * 2**30
 
 MAX_CONCURRENT_CALLS: Final = 64
 """Calls at once to one endpoint; more rarely gain throughput, and each uses a connection."""
+MAX_QUEUED_SHARE: Final = 0.1
+"""Share of the median latency that the 95th percentile of the client's own delay may have; above
+it, a latency tells of this machine, not of the server."""
+MIN_QUEUED_SECONDS: Final = 0.002
+"""A smaller delay of the client is never a reason to withhold a latency: clocks and other processes
+add as much."""
 INITIAL_CONCURRENT_CALLS: Final = 8
 """Calls at once before the server's latency is known; few enough for a small server."""
 MAX_ATTEMPTS: Final = 6

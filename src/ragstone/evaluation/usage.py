@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from ragstone.core import limits
 from ragstone.types import ANSWER_STATUSES, Prediction
 
 
@@ -34,6 +35,11 @@ class UsageRow:
     """Sum of the known costs; None if no price is known."""
     tokens_reasoning: int | None = None
     """Tokens of reasoning among `tokens_out`; None if no answer reports them."""
+    queued_p50: float | None = None
+    queued_p95: float | None = None
+    """Seconds that calls waited in this process before they were sent; None if not known."""
+    not_measurable: str = ""
+    """Why `seconds_p50` and `seconds_p95` are None although calls were timed; "" if they count."""
 
 
 def answer_statuses(predictions: Collection[Prediction]) -> dict[str, int]:
@@ -52,11 +58,14 @@ def usage_of(predictions: Collection[Prediction], system: str = "", setting: str
     import numpy as np
 
     seconds = [p.seconds for p in predictions if p.seconds is not None]
+    queued = [p.queued for p in predictions if p.queued is not None]
     tokens_in = [p.tokens_in for p in predictions if p.tokens_in is not None]
     tokens_out = [p.tokens_out for p in predictions if p.tokens_out is not None]
     reasoning = [p.tokens_reasoning for p in predictions if p.tokens_reasoning is not None]
     costs = [p.cost for p in predictions if p.cost is not None]
     median, high = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
+    waited, longest = np.percentile(queued, (50, 95)).tolist() if queued else (None, None)
+    reason = unmeasurable(median, longest)
     return UsageRow(
         system=system,
         setting=setting,
@@ -65,11 +74,32 @@ def usage_of(predictions: Collection[Prediction], system: str = "", setting: str
         cut=sum(bool(p.dropped) for p in predictions),
         statuses=answer_statuses(predictions),
         timed=len(seconds),
-        seconds_p50=median,
-        seconds_p95=high,
+        seconds_p50=None if reason else median,
+        seconds_p95=None if reason else high,
         counted=min(len(tokens_in), len(tokens_out)),
         tokens_in=sum(tokens_in) if tokens_in else None,
         tokens_out=sum(tokens_out) if tokens_out else None,
         cost=sum(costs) if costs else None,
         tokens_reasoning=sum(reasoning) if reasoning else None,
+        queued_p50=waited,
+        queued_p95=longest,
+        not_measurable=reason,
+    )
+
+
+def unmeasurable(median: float | None, queued_p95: float | None) -> str:
+    """Return why a latency cannot be told: calls waited too long in this process; "" if it can.
+
+    >>> unmeasurable(0.2, 0.004)
+    ''
+    >>> unmeasurable(0.2, 0.15)
+    'not measurable: calls waited up to 150 ms (p95) in this process, and took 200 ms (median)'
+    """
+    if median is None or queued_p95 is None:
+        return ""
+    if queued_p95 <= max(limits.MAX_QUEUED_SHARE * median, limits.MIN_QUEUED_SECONDS):
+        return ""
+    return (
+        f"not measurable: calls waited up to {1000 * queued_p95:,.0f} ms (p95) in this process, "
+        f"and took {1000 * median:,.0f} ms (median)"
     )
