@@ -18,7 +18,7 @@ from ragstone.core import limits
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
-    from ragstone.calls.leases import Leases
+    from ragstone.calls.leases import CallLeases
     from ragstone.calls.log import CallLog
     from ragstone.calls.types import CallClient, Request
 
@@ -60,7 +60,7 @@ class Batch:
 
     client: CallClient
     log: CallLog
-    leases: Leases
+    leases: CallLeases
     pending: deque[tuple[str, Request]]
     on_committed: Callable[[Sequence[Outcome]], None]
     on_found: Callable[[Sequence[Outcome]], None]
