@@ -150,7 +150,7 @@ def replay(count: int) -> Replayed:
                 key = one.key(endpoint.identity)
                 log.put(Entry(key, endpoint.identity, endpoint.model, one, reply), _Storing())
         for _ in range(5):
-            # The keys are not cached: a repeated run makes its requests anew.
+            # The keys are not cached: a repeated run makes its requests again.
             asked = requests(count, "replay")
             with Calls.at(path, replay_only=True) as calls:
                 before = time.process_time()

@@ -17,6 +17,7 @@ from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, chat
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, StoreError
+from ragstone.experiment.load import load_experiment
 from ragstone.testing import FakeModelServer
 
 ASKER = """
@@ -251,3 +252,27 @@ def test_a_failure_of_another_machine_is_repeated_by_a_later_run(
             [failed] = ask(tmp_path / name, postgres_url, server, questions(1))
             assert isinstance(failed, Failure)
         assert sum(server.asked.values()) == 2
+
+
+def test_an_experiment_names_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its file or in the environment; by default there is none."""
+    pytest.importorskip("psycopg", reason="needs the extra annotate")
+    monkeypatch.delenv("RAGSTONE_CALLS", raising=False)
+    written = {
+        "data": "sample",
+        "systems": {"a": {"retriever": "bm25"}},
+        "metrics": ["R@5"],
+        "store": str(tmp_path),
+    }
+    with load_experiment(written).open_calls() as calls:
+        assert calls.log.shared is None
+    with load_experiment(written, ["calls=postgresql://me@db/x"]).open_calls() as calls:
+        assert calls.log.shared is not None
+        assert calls.log.shared.database.shown == "the PostgreSQL call log 'x' at db"
+    with pytest.raises(ConfigError, match="password"):
+        load_experiment(written, ["calls=postgresql://me:s3cret@db/x"]).open_calls()
+    monkeypatch.setenv("RAGSTONE_CALLS", "postgresql://me:s3cret@db/y")
+    with load_experiment(written).open_calls() as calls:
+        assert calls.log.shared is not None
+        assert "s3cret" not in calls.log.shared.database.shown
+        assert "s3cret" not in repr(calls)
