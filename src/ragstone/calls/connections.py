@@ -1,13 +1,12 @@
 """Connections that are kept open between calls, and dropped if a server sent more than replies.
 
-`SendTimes` notes when a request was sent.
+`TimedBody` notes when a request was sent.
 """
 
 from __future__ import annotations
 
 import asyncio
 import selectors
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
@@ -28,10 +27,13 @@ class CheckedConnector(aiohttp.TCPConnector):
     async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - of aiohttp
         """Return a new connection, or a kept one without waiting bytes."""
         while True:
+            began = asyncio.get_running_loop().time()
             connection = await super().connect(req, traces, timeout)
             protocol = connection.protocol
             if protocol not in self._known:
                 self._known.add(protocol)
+                if isinstance(req.body, TimedBody):
+                    req.body.connecting += asyncio.get_running_loop().time() - began
                 return connection
             # Waiting bytes are in aiohttp's buffer, or still in the socket.
             if not protocol.should_close and not _readable(connection.transport):  # type: ignore[union-attr]
@@ -39,45 +41,25 @@ class CheckedConnector(aiohttp.TCPConnector):
             connection.close()
 
 
-@dataclass(slots=True)
-class SendTimes:
-    """The moments of one request on the event loop's clock."""
+class TimedBody(aiohttp.BytesPayload):
+    """The body of a request, which notes when it is sent, on the event loop's clock."""
 
-    began: float
-    connecting: float = 0.0
-    """Seconds in which a new connection was opened."""
-    sent: float = 0.0
-    """When the body was handed to the socket."""
+    def __init__(self, value: bytes, began: float) -> None:
+        super().__init__(value)
+        self._began = began
+        self._sent = 0.0
+        self.connecting = 0.0
+        """Seconds in which a new connection was opened."""
 
     @property
     def queued(self) -> float | None:
-        """Seconds from the start to the sending, without those of a new connection."""
-        return max(0.0, self.sent - self.began - self.connecting) if self.sent else None
+        """Seconds from `began` to the sending, without those of a new connection."""
+        return max(0.0, self._sent - self._began - self.connecting) if self._sent else None
 
-
-def tracing() -> aiohttp.TraceConfig:
-    """Return the hooks that fill the `SendTimes` given as `trace_request_ctx`."""
-    trace = aiohttp.TraceConfig(_times)  # type: ignore[arg-type]
-    trace.on_connection_create_start.append(_connecting)
-    trace.on_connection_create_end.append(_connected)
-    trace.on_request_chunk_sent.append(_sent)
-    return trace
-
-
-def _times(trace_request_ctx: SendTimes | None) -> SendTimes:
-    return trace_request_ctx or SendTimes(0.0)
-
-
-async def _connecting(_session: object, times: Any, _details: object) -> None:
-    times.connecting -= asyncio.get_running_loop().time()
-
-
-async def _connected(_session: object, times: Any, _details: object) -> None:
-    times.connecting += asyncio.get_running_loop().time()
-
-
-async def _sent(_session: object, times: Any, _details: object) -> None:
-    times.sent = asyncio.get_running_loop().time()
+    async def write_with_length(self, writer: Any, content_length: int | None) -> None:
+        """Hand the body to the socket."""
+        self._sent = asyncio.get_running_loop().time()
+        await super().write_with_length(writer, content_length)
 
 
 def _readable(transport: Any) -> bool:

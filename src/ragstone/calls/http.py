@@ -140,23 +140,19 @@ class ChatClient:
         """Return the reply to one request, or raise `AttemptError`."""
         import aiohttp
 
-        from ragstone.calls.connections import SendTimes
+        from ragstone.calls.connections import TimedBody
 
-        times = SendTimes(asyncio.get_running_loop().time())
-        body = self.body(request)
+        began = asyncio.get_running_loop().time()
+        body = TimedBody(self.body(request), began)
         server = self._least_busy()
         server.active += 1
         try:
             async with self._open_session().post(
-                server.url,
-                data=body,
-                headers=self._headers,
-                allow_redirects=False,
-                trace_request_ctx=times,
+                server.url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
                 raw = await _read(response, server.address)
                 server.failures = 0
-                return replace(self._parse(server, response, raw), queued=times.queued)
+                return replace(self._parse(server, response, raw), queued=body.queued)
         except asyncio.CancelledError:
             # After a time-out the next attempt should try another server.
             server.failed(asyncio.get_running_loop().time())
@@ -171,7 +167,7 @@ class ChatClient:
         if self._session is None:
             import aiohttp
 
-            from ragstone.calls.connections import CheckedConnector, tracing
+            from ragstone.calls.connections import CheckedConnector
 
             self._session = aiohttp.ClientSession(
                 # Only the scheduler limits concurrency and total time.
@@ -182,7 +178,6 @@ class ChatClient:
                 # A proxy from the environment cannot reach this machine's loopback address.
                 trust_env=not all(is_loopback(s.url.host or "") for s in self._pool),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trace_configs=[tracing()],
             )
         return self._session
 
