@@ -48,7 +48,7 @@ def psql(url: str, statement: str) -> list[tuple[Any, ...]]:
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement)  # type: ignore[call-overload]
+        cursor = connection.execute(statement)
         return list(cursor.fetchall()) if cursor.description else []
 
 
@@ -101,7 +101,8 @@ def test_processes_that_ask_the_same_make_each_call_once(postgres_url: str, tmp_
 def test_nothing_counted_is_lost_by_a_kill(postgres_url: str, tmp_path: Path) -> None:
     """Each printed reply of a killed process is in the database, and another machine goes on."""
     with FakeModelServer(delay=0.02) as server:
-        command = [sys.executable, "-c", ASKER, tmp_path / "one.sqlite", postgres_url, server.url]
+        store = str(tmp_path / "one.sqlite")
+        command = [sys.executable, "-c", ASKER, store, postgres_url, server.url]
         process = subprocess.Popen([*command, "200"], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         printed = [process.stdout.readline() for _ in range(10)]

@@ -21,7 +21,8 @@ def test_the_delay_of_the_client_stands_beside_the_latency() -> None:
     row = usage_of(answers(1.0, 0.01))
 
     assert (row.seconds_p50, row.seconds_p95) == (1.0, 1.0)
-    assert (row.queued_p50, row.queued_p95) == (pytest.approx(0.01), pytest.approx(0.01))
+    assert row.queued_p50 == pytest.approx(0.01)
+    assert row.queued_p95 == pytest.approx(0.01)
     assert row.not_measurable == ""
 
 
