@@ -5,10 +5,14 @@ A fake model server (a process of its own) answers every call after 50 ms. Asked
 
     python benchmarks/calls_speed.py                    64 and 512 calls at once
     python benchmarks/calls_speed.py --peer             the openai package too (pip install openai)
+    python benchmarks/calls_speed.py --replay           kept replies handed back, no server
     python benchmarks/calls_speed.py --json out.json
 
 The ideal is `calls at once / 50 ms`. Client and server share the machine's cores. CPU is user and
 system time of the client's process with all its threads, the loop's and the writer's included.
+
+A replay asks 20,000 requests whose replies are all in the log, as a repeated run does: keys,
+look-up, checksums and counts included, in a process of its own.
 """
 
 from __future__ import annotations
@@ -22,14 +26,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
 from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, Reply, Request, chat
+from ragstone.calls.log import CallLog
+from ragstone.calls.log_file import Entry
+from ragstone.calls.types import Endpoint, Outcome, Reply, Request, chat
+from ragstone.errors import StoreError
 
 DELAY = 0.05
 WORDS = "A passage of some words about nothing in particular. " * 30
@@ -112,11 +119,58 @@ def measure(
     return made
 
 
+@dataclass(frozen=True)
+class Replayed:
+    """Kept replies that a CPU second hands back: the best and the worst of five repetitions."""
+
+    kept: int
+    best: float
+    worst: float
+
+
+class _Storing:
+    """Listener of a log that is filled."""
+
+    def committed(self, outcomes: Sequence[Outcome]) -> None:
+        """Accept what is stored."""
+
+    def fail(self, error: StoreError) -> None:
+        """Stop the benchmark."""
+        raise error
+
+
+def replay(count: int) -> Replayed:
+    """Fill a log, and measure how fast its replies are handed back."""
+    endpoint, rates = Endpoint("fake", ("http://127.0.0.1:1/v1",)), []
+    reply = Reply("Some words.", "stop", tokens_in=400, tokens_out=6, seconds=DELAY)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "calls.sqlite"
+        with CallLog(path) as log:
+            for one in requests(count, "replay"):
+                key = one.key(endpoint.identity)
+                log.put(Entry(key, endpoint.identity, endpoint.model, one, reply), _Storing())
+        for _ in range(5):
+            # The keys are not cached: a repeated run makes its requests again.
+            asked = requests(count, "replay")
+            with Calls.at(path, replay_only=True) as calls:
+                before = time.process_time()
+                found = sum(isinstance(one, Reply) for one in calls.ask(endpoint, asked))
+                rates.append(count / (time.process_time() - before))
+            assert found == count
+    made = Replayed(count, round(max(rates)), round(min(rates)))
+    print(f"{count:,} kept replies: {made.best:,} a CPU second at best, {made.worst:,} at worst")
+    return made
+
+
 @click.command()
+@click.option("--replay", "replaying", is_flag=True, help="Measure a replay in place of calls.")
 @click.option("--peer", is_flag=True, help="Measure the openai package too.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here.")
-def main(*, peer: bool, path: Path | None) -> None:
+def main(*, replaying: bool, peer: bool, path: Path | None) -> None:
     """Measure and print."""
+    if replaying:
+        write(path, [replay(20_000)])
+        return
     command = [sys.executable, "-m", "ragstone.testing", "--delay", str(DELAY)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -133,6 +187,11 @@ def main(*, peer: bool, path: Path | None) -> None:
         own = max(f.calls_per_second for f in figures if f.what == "ragstone")
         other = max(f.calls_per_second for f in figures if f.what != "ragstone")
         print(f"ragstone's best is {own / other:.1f} times the openai package's best")
+    write(path, figures)
+
+
+def write(path: Path | None, figures: Sequence[Measured | Replayed]) -> None:
+    """Write the figures and the machine's facts as JSON, if a file is named."""
     if path:
         machine = {"cores": os.cpu_count(), "python": sys.version.split()[0]}
         document = {"machine": machine, "figures": [asdict(f) for f in figures]}

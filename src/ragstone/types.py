@@ -364,6 +364,8 @@ class Prediction:
     sentences: tuple[tuple[str, tuple[int, ...]], ...] | None = None
     """The answer's sentences with the places (from 1) of the passages that each cites, if the
     system reports them apart from the text."""
+    queued: float | None = None
+    """Seconds that the call waited in this process before it was sent; None if it is not known."""
 
     __repr__ = one_line
 

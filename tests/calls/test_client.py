@@ -14,6 +14,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.log import CallLog
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, chat
+from ragstone.calls.wire_formats import OpenAIFormat
 from ragstone.core.progress import SilentBar, shown_by
 from ragstone.errors import CallError, ConfigError, StoreError
 from ragstone.testing.fake_model_server import FakeModelServer, prompt_mark
@@ -532,3 +533,24 @@ def test_a_log_that_cannot_be_written_is_a_store_error(tmp_path: Path, obstacle:
         pytest.raises(StoreError, match="store=PATH"),
     ):
         list(calls.ask(endpoint(server), questions(1)))
+
+
+class SlowFormat(OpenAIFormat):
+    """A format whose requests take long to encode, as on a busy machine."""
+
+    def body(self, model: str, request: Request) -> bytes:
+        """Return the body after a while."""
+        time.sleep(0.03)
+        return super().body(model, request)
+
+
+def test_the_delay_before_a_call_is_sent_is_known(calls: Calls) -> None:
+    """It is part of the latency, is kept, and is unknown for replies of earlier versions."""
+    with FakeModelServer() as server:
+        slow = Endpoint("fake", (server.url,), wire=SlowFormat())
+        [reply] = calls.ask(slow, questions(1))
+    assert isinstance(reply, Reply)
+    assert reply.queued is not None
+    assert reply.seconds is not None
+    assert 0.03 <= reply.queued <= reply.seconds + 1
+    assert calls.log.replies([reply.key])[reply.key].queued == reply.queued

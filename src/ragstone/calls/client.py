@@ -30,9 +30,9 @@ from ragstone.calls.batch_client import BatchClient
 from ragstone.calls.deadline import Deadline
 from ragstone.calls.estimates import Estimate, estimate
 from ragstone.calls.http import ChatClient, check_reachable
-from ragstone.calls.leases import Leases
 from ragstone.calls.log import CallLog
 from ragstone.calls.new_client import new_client
+from ragstone.calls.postgres import shared_address
 from ragstone.calls.prices import Budget, Prices
 from ragstone.calls.repeats import NO_REPEAT, Repeat
 from ragstone.calls.runs import new_run
@@ -89,11 +89,10 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self.log = log
         self.retry_policy = retry_policy or RetryPolicy()
         self.max_concurrency = max_concurrency
-        self.offline, self.replay_only = offline, replay_only
-        self.keep_failed = keep_failed
+        self.offline, self.replay_only, self.keep_failed = offline, replay_only, keep_failed
         self._rejected_since = 0.0 if keep_failed else time.time()
         self._failed_since = 0.0 if keep_failed else math.inf
-        self._leases = Leases(log.path)
+        self._leases = log.leases()
         self.run = new_run()
         """The run that replies of your own systems belong to; an experiment sets its own runs."""
         self.prices = prices or (budget.prices if budget else Prices())
@@ -111,9 +110,9 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             self._offline_guard.enter_context(no_network())
 
     @classmethod
-    def at(cls, path: Path, **options: Any) -> Self:
-        """Return calls with a log in the SQLite file `path`; options as above."""
-        return cls(CallLog(path), **options)
+    def at(cls, path: Path, *, shared: str | None = None, **options: Any) -> Self:
+        """Return calls with a log at `path`; `shared` is read by `shared_address`."""
+        return cls(CallLog(path, shared_address(shared)), **options)
 
     def __repr__(self) -> str:
         """Return one line: the file of the log, and the numbers of calls."""
@@ -211,8 +210,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         """
         if self.replay_only:
             return
-        works = [partial(self._ask_ahead, *each) for each in wanted.items()]
-        run_all(works, "ragstone-ahead")
+        run_all([partial(self._ask_ahead, *each) for each in wanted.items()], "ragstone-ahead")
 
     def _ask_ahead(self, endpoint: Endpoint, requests: Sequence[Request]) -> None:
         keys = [request.key(endpoint.identity) for request in requests]
@@ -243,10 +241,10 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         stored = self._stored(list(dict.fromkeys(keys)))
         with self._lock:
             ahead = {key: self._ahead.pop(key) for key in set(keys) & self._ahead.keys()}
-        missing = {k: r for k, r in zip(keys, ordered, strict=True) if k not in stored | ahead}
         self._count(endpoint, list(ahead.values()))
         self._count_found([outcome for key, outcome in stored.items() if key not in ahead])
-        stored = ahead | stored
+        stored |= ahead
+        missing = {k: r for k, r in zip(keys, ordered, strict=True) if k not in stored}
         if not missing:
             yield from (_noted(stored[key]) for key in keys)
             return
@@ -388,6 +386,8 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             log=self.log.path,
             deadline=self.deadline,
         )
+        if endpoint.serve is None:
+            self._leases.share(endpoint.identity, client.pace)
         self._open_clients.append(client)
         self._clients[endpoint] = client
         return client

@@ -140,7 +140,10 @@ class ChatClient:
         """Return the reply to one request, or raise `AttemptError`."""
         import aiohttp
 
-        body = self.body(request)
+        from ragstone.calls.connections import TimedBody
+
+        began = asyncio.get_running_loop().time()
+        body = TimedBody(self.body(request), began)
         server = self._least_busy()
         server.active += 1
         try:
@@ -149,7 +152,7 @@ class ChatClient:
             ) as response:
                 raw = await _read(response, server.address)
                 server.failures = 0
-                return self._parse(server, response, raw)
+                return replace(self._parse(server, response, raw), queued=body.queued)
         except asyncio.CancelledError:
             # After a time-out the next attempt should try another server.
             server.failed(asyncio.get_running_loop().time())

@@ -18,11 +18,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ragstone.calls.file_locks import lock_problem
 from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
+
+if TYPE_CHECKING:
+    from ragstone.calls.rate_control import ConcurrencyLimiter
 
 _LOG: Final = logging.getLogger(__name__)
 _CREATE: Final = (
@@ -31,7 +34,23 @@ _CREATE: Final = (
 )
 
 
-class Leases:
+class CallLeases(Protocol):
+    """Which owner makes a call, for all processes or machines that share a log."""
+
+    def claim(self, keys: Sequence[str]) -> set[str]:
+        """Return the calls that this owner must make; the others have a live owner."""
+
+    def release(self, keys: Iterable[str]) -> None:
+        """Give leases back."""
+
+    def share(self, identity: str, pace: ConcurrencyLimiter) -> None:
+        """Share the limit on calls to an endpoint with the other owners."""
+
+    def close(self) -> None:
+        """Give every lease back."""
+
+
+class Leases(CallLeases):
     """The leases of one `Calls` beside the call log `path`; the file is opened by the first claim.
 
     `claim` and `release` may be called from any thread.
@@ -39,7 +58,7 @@ class Leases:
 
     def __init__(self, path: Path) -> None:
         self.path = file_of(path)
-        self.owner = f"{_machine()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.owner = new_owner()
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._released: list[str] = []
@@ -72,6 +91,9 @@ class Leases:
         """Give leases back, with the next claim or heartbeat."""
         with self._lock:
             self._released.extend(keys)
+
+    def share(self, identity: str, pace: ConcurrencyLimiter) -> None:
+        """Leave the limit as it is: each process on a machine finds its own."""
 
     def close(self) -> None:
         """Give every lease back and end the heartbeat."""
@@ -127,7 +149,7 @@ class Leases:
         The heartbeat is observed on this process's clock, because machines' clocks differ.
         """
         row = connection.execute("SELECT beat FROM owners WHERE owner = ?", (owner,)).fetchone()
-        if row is None or not _may_live(owner):
+        if row is None or not may_live(owner):
             return True
         now = time.monotonic()
         beat, since = self._beats.get(owner, (None, now))
@@ -192,7 +214,7 @@ def live_owners(path: Path) -> list[str]:
     with sqlite_errors(file), contextlib.closing(sqlite3.connect(file)) as connection:
         rows = connection.execute("SELECT owner, beat FROM owners").fetchall()
     recent = time.time() - limits.LEASE_EXPIRY_SECONDS
-    return [owner for owner, beat in rows if beat > recent and _may_live(owner)]
+    return [owner for owner, beat in rows if beat > recent and may_live(owner)]
 
 
 def file_of(path: Path) -> Path:
@@ -209,7 +231,12 @@ def _machine() -> str:
     return socket.gethostname()
 
 
-def _may_live(owner: str) -> bool:
+def new_owner() -> str:
+    """Return a new owner of leases in this process."""
+    return f"{_machine()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def may_live(owner: str) -> bool:
     """Return False if an owner was a process of this machine that has ended."""
     machine, pid, _ = owner.rsplit(":", 2)
     if machine != _machine() or "/" not in machine:

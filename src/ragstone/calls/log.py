@@ -5,6 +5,9 @@ write-ahead log to the disk. Replies that arrive together share a transaction, w
 a few hundred per second. No counted reply is lost by `kill -9`, or by power loss on a disk that
 honours syncs.
 
+With the address of a PostgreSQL database, several machines share their replies: each is committed
+there first, and this file gets a copy.
+
 Several processes may share a log. The first reply to a call is stored, and every process returns
 the stored reply. A row has a checksum: a damaged reply counts as missing.
 """
@@ -18,11 +21,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
+from ragstone.calls.leases import CallLeases, Leases
 from ragstone.calls.log_file import (
     COLUMNS,
     READ,
@@ -36,6 +41,8 @@ from ragstone.calls.log_file import (
     to_row,
     transaction,
 )
+from ragstone.calls.postgres import PostgresLog, outcome_of
+from ragstone.calls.postgres_leases import PostgresLeases
 from ragstone.calls.types import Outcome, Reply
 from ragstone.core import limits
 from ragstone.errors import StoreError
@@ -69,10 +76,15 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
     """A call log in the SQLite file `path`, created with the first call.
 
     Use it as a context manager, or call `close`.
+
+    Args:
+        path: the file.
+        shared: the address of a PostgreSQL database, in which machines share their replies.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shared: str = "") -> None:
         self.path = Path(path)
+        self.shared = PostgresLog(shared) if shared else None
         self._lock = threading.Lock()
         self._reader: sqlite3.Connection | None = None
         self._queue: SimpleQueue[tuple[Entry, CommitListener] | None] = SimpleQueue()
@@ -95,6 +107,12 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
             if self._reader is not None:
                 self._reader.close()
                 self._reader = None
+        if self.shared is not None:
+            self.shared.close()
+
+    def leases(self) -> CallLeases:
+        """Return new leases of calls, for all processes that share the log."""
+        return PostgresLeases(self.shared.url) if self.shared else Leases(self.path)
 
     @property
     def pending(self) -> int:
@@ -129,6 +147,17 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         These are the replies, and the failures since `failed_since`. A reply that was rejected
         before `rejected_since`, or whose checksum is wrong, is left out.
         """
+        found = self._own(keys, rejected_since, failed_since)
+        if self.shared is None or len(found) == len(keys):
+            return found
+        missing = [key for key in keys if key not in found]
+        rows = self.shared.rows(missing, rejected_since, failed_since)
+        self._copy(rows)
+        return found | {row[0]: outcome for row in rows if (outcome := outcome_of(row))}
+
+    def _own(
+        self, keys: Sequence[str], rejected_since: float, failed_since: float
+    ) -> dict[str, Outcome]:
         if not self.path.exists():
             return {}
         found: dict[str, Outcome] = {}
@@ -140,6 +169,17 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
                 else:
                     found[row[0]] = outcome
         return found
+
+    def _copy(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Store rows of other machines."""
+        if not rows:
+            return
+        with self._lock, sqlite_errors(self.path):
+            self._reader = self._reader or connect(self.path)
+            if self._reader.execute("PRAGMA query_only").fetchone() == (0,):
+                with transaction(self._reader):
+                    _replace_damaged(self._reader, {row[0] for row in rows}, self._damaged)
+                    _insert(self._reader, rows)
 
     def _note_damage(self, key: str, checksum: str) -> None:
         if key not in self._damaged:
@@ -155,6 +195,8 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
 
         No-op if the log is in a folder that is not writable.
         """
+        if self.shared is not None:
+            self.shared.reject(keys)
         rows = [(time.time(), reason, key) for key in keys]
         with self._reading() as connection:
             if connection.execute("PRAGMA query_only").fetchone() == (0,):
@@ -190,9 +232,10 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
             stopping = None in group
             items = [item for item in group if item is not None]
             try:
+                entries = self._first([entry for entry, _ in items])
                 with sqlite_errors(self.path):
                     connection = connection or connect(self.path)
-                    outcomes = _commit(connection, [e for e, _ in items], self._damaged)
+                    outcomes = _commit(connection, entries, self._damaged)
                 _notify(items, outcomes)
             except Exception as error:  # noqa: BLE001 - if this thread ended, every caller would hang
                 failure = error if isinstance(error, StoreError) else _unexpected(self.path, error)
@@ -200,6 +243,13 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
                     listener.fail(failure)
         if connection is not None:
             connection.close()
+
+    def _first(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Commit calls for all machines, and return them with the first outcome of each."""
+        if self.shared is None or not entries:
+            return entries
+        stored = self.shared.commit(entries)
+        return [replace(one, outcome=stored.get(one.key, one.outcome)) for one in entries]
 
 
 def _unexpected(path: Path, error: Exception) -> StoreError:
@@ -238,9 +288,7 @@ def _commit(
     now = time.time()
     rows = [to_row(entry, now) for entry in entries]
     with transaction(connection):
-        for key in damaged and damaged.keys() & {entry.key for entry in entries}:
-            replaced = "UPDATE calls SET replied = 0 WHERE key = ? AND checksum = ?"
-            connection.execute(replaced, (key, damaged.pop(key)))
+        _replace_damaged(connection, {entry.key for entry in entries}, damaged)
         changed = _insert(connection, rows)
         outcomes: list[Outcome] = [entry.outcome for entry in entries]
         if changed < len(rows):
@@ -249,6 +297,15 @@ def _commit(
             stored = {row[0]: read_outcome(row) for row in found}
             outcomes = [stored.get(e.key) or e.outcome for e in entries]
     return outcomes
+
+
+def _replace_damaged(
+    connection: sqlite3.Connection, keys: set[str], damaged: dict[str, str]
+) -> None:
+    """Let the next rows of some keys take the place of damaged ones."""
+    for key in damaged and damaged.keys() & keys:
+        replaced = "UPDATE calls SET replied = 0 WHERE key = ? AND checksum = ?"
+        connection.execute(replaced, (key, damaged.pop(key)))
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> int:

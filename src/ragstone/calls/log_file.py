@@ -257,6 +257,7 @@ def _to_outcome(row: Sequence[Any]) -> Outcome:
         reported=_to_reported(more.get("reported")),
         served_by=more.get("served_by", ""),
         rendered=more.get("rendered", ""),
+        queued=more.get("queued"),
         made_at=named["made_at"],
         **shared,
     )
@@ -274,6 +275,7 @@ def _details(reply: Reply) -> str:
         "served_by": reply.served_by,
         "rendered": reply.rendered,
         "rendered_hash": reply.rendered_hash,
+        "queued": reply.queued,
     }
     # An empty tuple of passages is a fact: the system retrieved none.
     more = {name: value for name, value in fields.items() if value not in ("", [], None)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -35,6 +35,8 @@ class ConcurrencyLimiter:
     active: int = 0
     not_before: float = 0.0
     """Time on the event loop's clock before which no call starts."""
+    tell: Callable[[float, int], None] | None = field(default=None, repr=False)
+    """Receives the seconds of each pause and the number of overloads, to tell other machines."""
     outages: int = 0
     """Calls in a row that failed because the server is down, those of earlier steps included."""
     _doubling: bool = True
@@ -63,12 +65,25 @@ class ConcurrencyLimiter:
         """Start no call for `seconds`."""
         if seconds > 0:
             self.not_before = max(self.not_before, now + seconds)
+            if self.tell is not None:
+                self.tell(seconds, 0)
 
     def overloaded(self, started: float, now: float, pause: float | None = None) -> None:
         """Halve the limit, unless the call started before the last halving; pause if requested."""
         self.pause(pause or 0.0, now)
-        if started <= self._halved_at:
-            return
+        if self.tell is not None:
+            self.tell(0.0, 1)
+        if started > self._halved_at:
+            self.halve(now)
+
+    def set_maximum(self, maximum: int) -> None:
+        """Change the maximum, such as the part of one of several machines."""
+        self.maximum = maximum
+        self.minimum = max(1, min(self.minimum, maximum))
+        self.limit = min(self.limit, maximum)
+
+    def halve(self, now: float) -> None:
+        """Halve the limit, and let it grow slowly from now on."""
         self.limit = max(self.minimum, self.limit // 2)
         self._doubling = False
         self._halved_at = now

@@ -18,7 +18,7 @@ from ragstone.core import limits
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
-    from ragstone.calls.leases import Leases
+    from ragstone.calls.leases import CallLeases
     from ragstone.calls.log import CallLog
     from ragstone.calls.types import CallClient, Request
 
@@ -60,7 +60,7 @@ class Batch:
 
     client: CallClient
     log: CallLog
-    leases: Leases
+    leases: CallLeases
     pending: deque[tuple[str, Request]]
     on_committed: Callable[[Sequence[Outcome]], None]
     on_found: Callable[[Sequence[Outcome]], None]
@@ -302,7 +302,8 @@ class Engine:
         endpoint = batch.client.endpoint
         timeout = policy.timeout if endpoint.serve is None else policy.deadline
         while True:
-            await asyncio.sleep(max(0.0, pace.not_before - clock()))
+            due = max(clock(), pace.not_before)
+            await asyncio.sleep(max(0.0, due - clock()))
             attempts, began = attempts + 1, clock()
             try:
                 limit = None if endpoint.batch else min(began + timeout, deadline)
@@ -324,7 +325,13 @@ class Engine:
                 pace.outages = 0
                 seconds = None if endpoint.batch else latency
                 return replace(
-                    reply, seconds=seconds, attempts=attempts, key=key, made_at=time.time()
+                    reply,
+                    seconds=seconds,
+                    # A busy event loop resumes a call after it is due.
+                    queued=None if reply.queued is None else round(reply.queued + began - due, 6),
+                    attempts=attempts,
+                    key=key,
+                    made_at=time.time(),
                 )
             if error.overload or error.pause:
                 pace.overloaded(began, clock(), error.pause)

@@ -139,7 +139,7 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     seconds: float | None = None
-    """Latency of the successful attempt."""
+    """Latency of the successful attempt, from its start in this process."""
     logprobs: tuple[TokenLogprob, ...] = ()
     reasoning: str = ""
     """Reasoning text, if the server reports it."""
@@ -157,6 +157,9 @@ class Reply:
     key: str = ""
     rendered: str = ""
     """The prompt after the chat template, if the model runs in this process."""
+    queued: float | None = None
+    """Seconds from when the call was due until it was sent, without those of a new connection: the
+    delay that this process added. None if it is not known."""
     made_at: float | None = field(default=None, compare=False)
     """Time of the reply in seconds since the epoch; None if the reply is not from a call log."""
 

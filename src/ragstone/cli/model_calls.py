@@ -31,5 +31,5 @@ def open_services(store: Path, **limits: Any) -> Iterator[Services]:
     from ragstone.core.store import Store
     from ragstone.protocols import Services
 
-    with Calls.at(Store(store).call_log, **limits) as calls, shown_by(open_bar):
+    with Calls.at(Store(store).call_log, shared="", **limits) as calls, shown_by(open_bar):
         yield Services(calls=calls)

@@ -78,6 +78,12 @@ def _is_no_name(argument: str) -> bool:
     type=click.FloatRange(min=0, min_open=True),
     help="Stop after this time; the same command resumes the run.",
 )
+@click.option(
+    "--calls",
+    "shared",
+    metavar="URL",
+    help="Share model calls and rate limits with other machines in this PostgreSQL database.",
+)
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option(
     "--trust-code",
@@ -138,6 +144,7 @@ def command(
     only: tuple[str, ...],
     budget: float | None,
     max_hours: float | None,
+    shared: str | None,
     offline: bool,
     fresh: tuple[str, ...],
     reuse: bool,
@@ -173,7 +180,7 @@ def command(
 
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
-    sample = {"sample.limit": limit, "sample.seed": seed}
+    sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared}
     given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
     options: Any = {"reuse": reuse, "trust_code": trust_code}

@@ -55,6 +55,8 @@ PARSE_BYTES: Final = 2 * 2**30
 
 MAX_CONCURRENT_CALLS: Final = 64
 """Calls at once to one endpoint; more rarely gain throughput, and each uses a connection."""
+MAX_QUEUED_SHARE: Final = 0.1  # Client's delay in a latency; more tells of this machine only.
+MIN_QUEUED_SECONDS: Final = 0.002  # Client's delay that withholds no latency; clocks add as much.
 INITIAL_CONCURRENT_CALLS: Final = 8
 """Calls at once before the server's latency is known; few enough for a small server."""
 MAX_ATTEMPTS: Final = 6
@@ -104,6 +106,7 @@ LEASE_HEARTBEAT_SECONDS: Final = 2.0
 """Time between two heartbeats of a process that makes calls; each is one small transaction."""
 LEASE_EXPIRY_SECONDS: Final = 10.0
 """Silence after which other processes make the calls of a process: several missed heartbeats."""
+SHARED_LIMIT_SECONDS: Final = 1.0  # Between exchanges of limits; a pause reaches others by then.
 LEASE_POLL_SECONDS: Final = 0.2
 """Time between two reads of the calls of other processes; shorter than most calls."""
 MAX_KEYS_PER_QUERY: Final = 500
@@ -115,8 +118,7 @@ MAX_BATCH_RESULT_BYTES: Final = 2**30
 """Size of the results of a batch, which are in memory once; 20 KB per call."""
 MAX_BATCH_PAGES: Final = 100
 """Pages of a provider's list of batches that are searched for one whose id was not recorded."""
-MAX_BATCH_POLL_SECONDS: Final = 60.0
-"""Wait between two looks at a batch; it takes minutes to hours."""
+MAX_BATCH_POLL_SECONDS: Final = 60.0  # Wait between two looks at a batch; it may take hours.
 MAX_SAMPLED_REPLIES: Final = 200
 """Replies of other experiments behind an estimate; more do not make it better."""
 MAX_SAMPLED_ROWS: Final = 20_000
@@ -166,8 +168,7 @@ WHOLE_DIGEST_CHARACTERS: Final = 2**24
 """The same for the characters of its texts."""
 SCORED_CHARACTERS: Final = 2**20  # Characters of answers scored at once; longer ones go alone.
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
-CACHED_INDEXES: Final = 2
-"""Indexes of one kind in memory; several rankings of one corpus share one."""
+CACHED_INDEXES: Final = 2  # Indexes of one kind in memory; rankings of one corpus share one.
 CACHED_SCORES: Final = 65_536
 """Pairs of texts whose BERTScore is cached: P, R and F1 share one run of the model."""
 ENCODER_BATCH_TOKENS: Final = 4096  # Tokens, padding included, in one pass of BERTScore's model.
@@ -399,8 +400,7 @@ MAX_FALSE_FACT_CHARACTERS: Final = 500
 """Characters of a wrong answer that a planted passage states: a fact is short."""
 MODEL_HEADER_BYTES: Final = 100_000_000
 """Maximum size of a part of a model file's header, which is read for the model's size."""
-PROBED_CITATIONS: Final = 10
-"""Passages that the probe of citations cites in every sentence."""
+PROBED_CITATIONS: Final = 10  # Passages that the probe of citations cites in every sentence.
 MAX_CHOSEN_BATCH: Final = 16
 """Examples per step that a training chooses by itself: larger batches need a larger rate."""
 MIN_CHOSEN_STEPS: Final = 50

@@ -68,6 +68,7 @@ _REPORTED: Final = _schema("contexts confidence:float")
 _STEPS: Final = _schema("steps")
 _REASONING: Final = _schema("tokens_reasoning:int")
 _SENTENCES: Final = _schema("sentences")
+_QUEUED: Final = _schema("queued:float")
 """Columns of predictions of which at least one has such a value."""
 HOPS: Final = _schema(
     "query_id hop:int query passage_ids:texts texts:texts tokens:int seconds:float"
@@ -267,6 +268,8 @@ def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
             for one in predictions
         ]
         table = _extended(table, to_table(_SENTENCES, {"sentences": sentences}))
+    if any(one.queued is not None for one in predictions):
+        table = _extended(table, _records_to_table(_QUEUED, predictions))
     return table
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
+from ragstone.evaluation.usage import usage_of
 from ragstone.types import Context, Prediction, Query, Ranking, one_line
 
 NO_ANSWERS: Final = "its scores carry no answers"
@@ -106,8 +107,10 @@ def not_known(answers: Collection[Prediction]) -> dict[str, str]:
     }
     if not answers:
         return dict.fromkeys(lacking, NO_ANSWERS)
-    return {
+    found = {
         name: f"{count:,} of {len(given):,} answers report none"
         for name, count in lacking.items()
         if count
     }
+    reason = usage_of(answers).not_measurable
+    return {"seconds": reason, **found} if reason else found

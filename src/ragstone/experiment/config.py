@@ -163,6 +163,8 @@ class ExperimentFile(BaseModel):
     or a mapping from name to one of these."""
     store: str = ".ragstone"
     """Folder of the results, relative to the current directory."""
+    calls: str = ""
+    """The address of a PostgreSQL database in which machines share their model calls."""
     sample: Sample = Field(default_factory=Sample)
     systems: list[SystemSpec] = Field(min_length=1)
     """A mapping from name to system, or a list."""

@@ -294,8 +294,7 @@ class Experiment:
 
     def _priority(self, step: Step) -> int:
         """Return the priority of a step: that of the data set, then of the first system with it."""
-        by_name = zip((system.name for system in self.systems), self.file.systems, strict=True)
-        own = {name: entry.priority for name, entry in by_name}
+        own = {s.name: e.priority for s, e in zip(self.systems, self.file.systems, strict=True)}
         return self.member.priority + own.get(step.system, 0)
 
     def open_calls(
@@ -311,6 +310,7 @@ class Experiment:
         prices = Prices.read(self.beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
             self.store.call_log,
+            shared=self.file.calls,
             offline=offline,
             replay_only=replay_only,
             keep_failed=not retry_failed,

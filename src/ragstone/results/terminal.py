@@ -233,7 +233,8 @@ def _usage(results: StoredResults) -> TextTable | None:
         return None
     shown = ["answered", *usage.shown_statuses(rows), "failed"]
     headers = ["system", "setting", *_titles(shown), "prompts cut"]
-    headers += ["p50 s", "p95 s", "tokens in", "tokens out"]
+    queued = any(row.queued_p95 is not None for row in rows)
+    headers += ["p50 s", "p95 s", *(["client p95 s"] if queued else []), "tokens in", "tokens out"]
     reasons = any(row.tokens_reasoning is not None for row in rows)
     headers += ["reasoning"] if reasons else []
     priced = any(row.cost is not None for row in rows)
@@ -242,13 +243,20 @@ def _usage(results: StoredResults) -> TextTable | None:
     for row in rows:
         statuses = [row.statuses[status] for status in shown]
         cells = [row.system, row.setting, *statuses, row.cut]
-        cells += [wording.seconds(row.seconds_p50), wording.seconds(row.seconds_p95)]
+        times = [row.seconds_p50, row.seconds_p95, *([row.queued_p95] if queued else [])]
+        cells += map(wording.seconds, times)
         tokens = [row.tokens_in, row.tokens_out, *([row.tokens_reasoning] if reasons else [])]
         cost = wording.ABSENT if row.cost is None else f"{row.cost:.4g}"
         lines.append([*cells, *map(wording.count, tokens), *([cost] if priced else [])])
     note = "of the original calls; prompts cut: passages or history were left out"
     note += "; reasoning: tokens among those out" if reasons else ""
-    return TextTable(headers, lines, f"Time and tokens ({note})")
+    note += "; client: delay before a call was sent" if queued else ""
+    below = [
+        f"  {row.system}, {row.setting}: time {row.not_measurable}"
+        for row in rows
+        if row.not_measurable
+    ]
+    return TextTable(headers, lines, f"Time and tokens ({note})", below)
 
 
 def _titles(statuses: Sequence[str]) -> list[str]:

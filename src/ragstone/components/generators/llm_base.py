@@ -318,4 +318,5 @@ def _prediction(
         confidence=own.confidence,
         steps=own.steps,
         tokens_reasoning=ended.tokens_reasoning,
+        queued=ended.queued if own.seconds is None else None,
     )
