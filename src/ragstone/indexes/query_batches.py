@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Integers: TypeAlias = npt.NDArray[np.integer[Any]]
     Scores: TypeAlias = npt.NDArray[np.float32]
 
+_FEWEST: Final = 2
+"""Queries in a batch that save anything."""
 _BYTES: Final = 4_000_000
 """Sums of a batch: they stay near the processor."""
 _LEAST: Final = np.finfo(np.float32).smallest_subnormal
@@ -41,7 +43,7 @@ def search_all(
 ) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
     """Yield the best documents of each query and their scores, as `Postings.search` does."""
     size = _BYTES // (4 * max(1, index.length))
-    if index.length > SMALL or index.length < HEAPS * HEAPS * top_k or size < 2:
+    if index.length > SMALL or index.length < HEAPS * HEAPS * top_k or size < _FEWEST:
         yield from (index.search(*query, top_k) for query in queries)
         return
     for start in range(0, len(queries), size):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ragstone.indexes.inverted import Postings, starts_of
+from ragstone.indexes.inverted import Postings
 from ragstone.indexes.numbering import Numbering
 from ragstone.indexes.vocabulary import Vocabulary
 from ragstone.text.words import normal
