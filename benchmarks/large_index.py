@@ -26,7 +26,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from arro3.core import Array, DataType, RecordBatch
-from bm25_speed import DATA, questions
+from bm25_speed import (  # type: ignore[import-not-found]  # a file beside this one
+    DATA,
+    questions,
+)
 
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.schemas import CORPUS

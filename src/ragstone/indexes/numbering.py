@@ -79,8 +79,8 @@ class Numbering:
         new = np.flatnonzero(~known)
         new = new[short[new] & (self._heads[places[new]] == 0)]
         if len(new):
-            self._add(data, starts[new], stops[new], heads[new], tails[new], places[new])
             at = places[new]
+            self._add(_cut(data, starts[new], stops[new]), heads[new], tails[new], at)
             known[new] = (self._heads[at] == heads[new]) & (self._tails[at] == tails[new])
         found: Integers = self._numbers[places]
         left = np.flatnonzero(~known)
@@ -88,22 +88,13 @@ class Numbering:
         found[left] = np.fromiter(map(self._pieces.__getitem__, pieces), np.int32, len(pieces))
         return found
 
-    def _add(
-        self,
-        data: bytes,
-        starts: Integers,
-        stops: Integers,
-        heads: Codes,
-        tails: Codes,
-        places: Codes,
-    ) -> None:
-        """Put one of the new pieces of each free place of the table there: mostly a frequent one."""
+    def _add(self, pieces: list[bytes], heads: Codes, tails: Codes, places: Codes) -> None:
+        """Put one of the new pieces of each free place of the table there: the last of them."""
         self._numbers[places] = np.arange(len(places))
         chosen = np.unique(self._numbers[places])
         at = places[chosen]
         self._heads[at], self._tails[at] = heads[chosen], tails[chosen]
-        pieces = _cut(data, starts[chosen], stops[chosen])
-        self._numbers[at] = [self._pieces[piece] for piece in pieces]
+        self._numbers[at] = [self._pieces[pieces[n]] for n in chosen.tolist()]
 
 
 class _Pieces(dict[bytes, int]):

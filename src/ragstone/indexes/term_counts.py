@@ -58,7 +58,9 @@ def count_words(texts: Iterable[str], analysis: Analysis) -> Counted:
     (['blue', 'fish', 'red'], [2, 3], [1, 1, 2, 1])
     """
     numbering = Numbering(analysis)
-    words, places, length = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], 0
+    words: list[Integers] = [np.zeros(0, np.int32)]
+    places: list[Integers] = [np.zeros(0, np.int32)]
+    length = 0
     for chunk in _chunks(texts):
         numbers, inside = numbering.numbers(chunk)
         words.append(numbers)

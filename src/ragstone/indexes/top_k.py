@@ -52,4 +52,5 @@ def lower_bounds(
     depth = scores.shape[1] // heaps
     heads = np.maximum.reduce(scores[:, : depth * heaps].reshape(-1, depth, heaps), axis=1)
     heads.partition(heaps - top_k, axis=1)
-    return heads[:, heaps - top_k]
+    floors: npt.NDArray[np.floating[Any]] = heads[:, heaps - top_k]
+    return floors
