@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.indexes import query_batches
 from ragstone.indexes.inverted import Postings
-from ragstone.indexes.query_batches import Query, search_all
+from ragstone.indexes.query_batches import WeighedTerms, search_all
 
 
 def _index(documents: int, vocabulary: int, seed: int) -> Postings:
@@ -30,7 +30,7 @@ def test_together_is_as_alone(
     rng = np.random.default_rng(6)
     lengths = [3, 0, 8, 1, 20, 2, 5, *([40] if weighted else []), 4, 4, 7]
     queries = [
-        Query(
+        WeighedTerms(
             rng.choice(300, length, replace=False).tolist(),
             rng.random(length).tolist() if weighted else [1] * length,
         )
@@ -48,5 +48,5 @@ def test_few_documents_and_no_queries() -> None:
     """An index too small for a batch is searched query by query."""
     index = _index(20, 10, 1)
     assert list(search_all(index, [], 5)) == []
-    [(places, _)] = search_all(index, [Query([0], [1.0])], 5)
+    [(places, _)] = search_all(index, [WeighedTerms([0], [1.0])], 5)
     assert places.tolist() == index.search([0], [1.0], 5)[0].tolist()

@@ -31,7 +31,7 @@ _BYTES: Final = 4_000_000
 _LEAST: Final = np.finfo(np.float32).smallest_subnormal
 
 
-class Query(NamedTuple):
+class WeighedTerms(NamedTuple):
     """The terms of a query, and the weight of each."""
 
     terms: Sequence[int]
@@ -39,7 +39,7 @@ class Query(NamedTuple):
 
 
 def search_all(
-    index: Postings, queries: Sequence[Query], top_k: int
+    index: Postings, queries: Sequence[WeighedTerms], top_k: int
 ) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
     """Yield the best documents of each query and their scores, as `Postings.search` does."""
     size = _BYTES // (4 * max(1, index.length))

@@ -14,7 +14,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
 from ragstone.indexes.cache import INDEXES
-from ragstone.indexes.query_batches import Query, search_all
+from ragstone.indexes.query_batches import WeighedTerms, search_all
 from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
 from ragstone.types import Ranking, Search
@@ -84,7 +84,7 @@ class BM25(Retriever):
         )
 
 
-def _known(query: Counter[str], numbers: dict[str, int]) -> Query:
+def _known(query: Counter[str], numbers: dict[str, int]) -> WeighedTerms:
     """Return the words of a query that are in the corpus."""
     known = [word for word in query if word in numbers]
-    return Query([numbers[word] for word in known], [query[word] for word in known])
+    return WeighedTerms([numbers[word] for word in known], [query[word] for word in known])
