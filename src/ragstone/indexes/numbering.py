@@ -80,7 +80,11 @@ class Numbering:
         new = new[short[new] & (self._heads[places[new]] == 0)]
         if len(new):
             at = places[new]
-            self._add(_cut(data, starts[new], stops[new]), heads[new], tails[new], at)
+            # One of the new pieces of each free place, the last: mostly a frequent one.
+            self._numbers[at] = np.arange(len(new))
+            own = new[np.unique(self._numbers[at])]
+            pieces = _cut(data, starts[own], stops[own])
+            self._add(pieces, heads[own], tails[own], places[own])
             known[new] = (self._heads[at] == heads[new]) & (self._tails[at] == tails[new])
         found: Integers = self._numbers[places]
         left = np.flatnonzero(~known)
@@ -89,12 +93,9 @@ class Numbering:
         return found
 
     def _add(self, pieces: list[bytes], heads: Codes, tails: Codes, places: Codes) -> None:
-        """Put one of the new pieces of each free place of the table there: the last of them."""
-        self._numbers[places] = np.arange(len(places))
-        chosen = np.unique(self._numbers[places])
-        at = places[chosen]
-        self._heads[at], self._tails[at] = heads[chosen], tails[chosen]
-        self._numbers[at] = [self._pieces[pieces[n]] for n in chosen.tolist()]
+        """Put new pieces into the table, each at a place of its own."""
+        self._heads[places], self._tails[places] = heads, tails
+        self._numbers[places] = [self._pieces[piece] for piece in pieces]
 
 
 class _Pieces(dict[bytes, int]):
