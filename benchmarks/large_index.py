@@ -1,12 +1,14 @@
-"""BM25 over a million passages and more, made from the shared corpora: time, memory, disk.
+"""BM25 and sparse vectors over a million passages and more: time, memory, disk.
 
-    python benchmarks/large_index.py [PASSAGES ...] [--queries 100] [--folder DIR] [--json FILE]
+    python benchmarks/large_index.py [PASSAGES ...] [--sparse] [--queries 100] [--folder DIR]
+        [--json FILE]
 
 A made passage consists of sentences of real passages (mtRAG, nq_singlehop) of one collection, drawn
 until there are 100 words, and of two made words from a long tail, so that the vocabulary grows with
-the corpus as a real one does. The queries are the questions of nq_singlehop. Each size (1,000,000
-and 4,000,000) has a process of its own, and its folder is removed at the end. Seconds are those of
-the processor.
+the corpus as a real one does. With `--sparse`, a passage has 200 made terms of 30,522, more often
+the lower ones, from an encoder that costs little. The queries are the questions of nq_singlehop.
+Each size (1,000,000 and 4,000,000) has a process of its own, and its folder is removed at the end.
+Seconds are those of the processor.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,16 +36,17 @@ from bm25_speed import (  # type: ignore[import-not-found]  # a file beside this
 )
 
 from ragstone.components.retrievers.bm25 import BM25
+from ragstone.core.component import Outcome
 from ragstone.core.schemas import CORPUS
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.data.table_builder import Pieces
-from ragstone.protocols import Services
+from ragstone.indexes.sparse_vectors import sparse_index, sparse_rows
+from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Search
 
 T = TypeVar("T")
 WORDS, RARE, BATCH, TOP_K = 100, 2, 20_000, 100
-KILT, MARCO = 24_800_000, 113_000_000
 
 
 def sentences() -> list[list[str]]:
@@ -125,6 +130,42 @@ def measured(count: int, queries: int, folder: Path) -> dict[str, Any]:
     return facts
 
 
+@dataclass(frozen=True)
+class MadeTerms(Embedder):
+    """An encoder that costs little: a text has terms that depend on its words only."""
+
+    terms: int = 200
+    output = "sparse"
+
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
+        """Return as many terms as a passage has, or 30 for a query."""
+        count = self.terms if role == "passage" else 30
+        for text in texts:
+            rng = np.random.default_rng(zlib.crc32(text.encode()))
+            drawn = np.unique((30_522 * rng.random(count) ** 2).astype(np.int32))
+            weights = (rng.random(len(drawn)) + 0.01).tolist()
+            yield Outcome(dict(zip(drawn.tolist(), weights, strict=True)))
+
+
+def measured_sparse(count: int, queries: int, folder: Path) -> dict[str, Any]:
+    """Invert, merge and search made sparse vectors; their making is counted by itself."""
+    facts: dict[str, Any] = {"passages": count}
+    corpus = filled(count, Store(folder))
+    services, made = Services(corpus=corpus), MadeTerms()
+
+    def vectors() -> int:
+        rows = (sparse_rows(made, services, at, at + 256) for at in range(0, count, 256))
+        return sum(len(row) for few in rows for row in few)
+
+    facts["terms"] = timed(facts, "vectors", vectors)
+    index = timed(facts, "build", lambda: sparse_index(made, services))
+    rows = [outcome.value for outcome in made.embed(questions()[:queries], "query", services)]
+    timed(facts, "search", lambda: [index.search(list(r), list(r.values()), TOP_K) for r in rows])
+    facts["ms_per_query"] = round(facts["search_s"] / queries * 1000, 2)
+    facts["index_mb"], facts["vectors_mb"] = on_disk(folder, "sparse"), on_disk(folder, "weigh")
+    return facts
+
+
 def main() -> None:
     """Measure each size in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -132,15 +173,18 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--sparse", action="store_true", help="sparse vectors in place of BM25")
     parser.add_argument("--alone", action="store_true", help="measure in this process")
     given = parser.parse_args()
     if given.alone:
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-            print(json.dumps(measured(given.passages[0], given.queries, Path(folder))), flush=True)
+            measure = measured_sparse if given.sparse else measured
+            print(json.dumps(measure(given.passages[0], given.queries, Path(folder))), flush=True)
         return
     rows = []
     for count in given.passages:
         command = [sys.executable, __file__, str(count), "--alone", "--queries", str(given.queries)]
+        command += ["--sparse"] if given.sparse else []
         if given.folder:
             command += ["--folder", str(given.folder)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
