@@ -1,10 +1,11 @@
 """BM25 against bm25s (numpy, numba) and tantivy: build, search, memory, cold start.
 
-    python benchmarks/bm25_speed.py --passages 40000 --peer-python PYTHON [--rounds 5]
+    python benchmarks/bm25_speed.py --passages 40000 --peer-python PYTHON [--rounds 5] [--real]
 
 PYTHON is an interpreter with bm25s, numba and tantivy (default: this one; peers that it lacks are
 left out). The passages are made: 100 words each, drawn with their frequencies in nq_singlehop, one
-in fifty from a long tail of rare ones; the queries are the questions of nq_singlehop, the ranking
+in fifty from a long tail of rare ones; with `--real` they are the 55,540 passages of mtRAG and
+nq_singlehop. The queries are the questions of nq_singlehop, the ranking
 50 long. Every engine lives in its own process; the search rounds of all take turns, so that a busy
 machine slows all alike, and the ratio is the median of the rounds' ratios. `--kill` kills
 Ragstone's build again and again, each time a little later, until it is done.
@@ -59,6 +60,14 @@ def make_passages(count: int, seed: int = 8) -> Iterator[str]:
         rare = rng.random(shape) < 0.02
         table[rare] = [f"x{n}" for n in (1 / rng.random(rare.sum()) ** 1.2).astype(np.int64)]
         yield from (" ".join(row) for row in table)
+
+
+def real_passages() -> Iterator[str]:
+    """Yield the passages of mtRAG and nq_singlehop, each on one line."""
+    mtrag = sorted((DATA / "mtrag" / "corpus").glob("*.jsonl.gz"))
+    for path in [*mtrag, DATA / "nq_singlehop" / "corpus.jsonl.gz"]:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            yield from (" ".join(json.loads(line)["text"].split()) for line in file)
 
 
 class Ragstone:
@@ -318,6 +327,7 @@ def main() -> None:
     parser.add_argument("--peer-python", default=sys.executable)
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--real", action="store_true", help="real passages")
     parser.add_argument("--kill", action="store_true")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--worker")
@@ -332,7 +342,8 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         if not (folder / "passages.txt").exists():
             with (folder / "passages.txt").open("w", encoding="utf-8") as file:
-                file.writelines(f"{text}\n" for text in make_passages(options.passages))
+                made = real_passages() if options.real else make_passages(options.passages)
+                file.writelines(f"{text}\n" for text in made)
         asked = questions()[: options.queries]
         (folder / "queries.json").write_text(json.dumps(asked), encoding="utf-8")
         if options.kill:

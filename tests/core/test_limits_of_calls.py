@@ -245,7 +245,7 @@ def test_small_blocks_of_memory_change_no_result(monkeypatch: pytest.MonkeyPatch
         return json.dumps([array.tolist() for array in arrays])
 
     expected = results()
-    for name in ("KNN_SCORES", "FREQUENT_TERM_BYTES", "RESAMPLED_COUNTS"):
+    for name in ("KNN_SCORES", "FREQUENT_TERM_BYTES", "INDEX_PART_PASSAGES", "RESAMPLED_COUNTS"):
         monkeypatch.setattr(limits, name, 1)
     index.__dict__.pop("_rows", None)
     assert results() == expected

@@ -97,6 +97,23 @@ def test_a_killed_build_resumes(
     assert len(counts) == whole
 
 
+def test_a_damaged_part_is_named_and_counted_alone(
+    tmp_path: Path, counts: list[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The damaged part is set aside; the other parts are read as they are."""
+    expected = _rankings(_corpus(TEXTS, tmp_path))
+    parts = sorted((tmp_path / "arrays").glob("words-*"))
+    (index,) = (tmp_path / "arrays").glob("bm25-*")
+    (index / "places.npy").write_bytes(b"damaged")
+    (parts[0] / "places.npy").write_bytes(b"damaged")
+    counts.clear()
+    assert _rankings(_corpus(TEXTS, tmp_path)) == expected
+    assert len(counts) == 1 < len(parts)
+    assert f"{parts[0] / 'places.npy'} is damaged" in caplog.text
+    set_aside = {path.name for path in (tmp_path / "damaged").iterdir()}
+    assert set_aside == {f"{parts[0].name}-1", f"{index.name}-1"}
+
+
 def test_added_passages_cost_only_their_own_parts(tmp_path: Path, counts: list[int]) -> None:
     """A longer corpus has a new index, made of stored parts and new ones."""
     old = _rankings(_corpus(TEXTS, tmp_path))

@@ -61,7 +61,7 @@ def test_the_search_is_exact(
     index, table = _random(seed, documents)
     terms, weights = list(query), [weight / 8 for weight in query.values()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inverted, "_SMALL", small)
+        patch.setattr(inverted, "SMALL", small)
         first, second = (_lists(index.search(terms, weights, top_k)) for _ in range(2))
     # Quarters times eighths are exact in single precision, so equal must be equal.
     assert first == second == _by_hand(table, terms, weights, top_k)
@@ -82,7 +82,7 @@ def test_a_loaded_index_is_the_same(
     tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Saving and loading does not change the results."""
-    monkeypatch.setattr(inverted, "_SMALL", small)
+    monkeypatch.setattr(inverted, "SMALL", small)
     index, _ = _random(3, 200)
     index.save(tmp_path)
     query = [29, 20, 12], [1.0, 0.5, 2.0]

@@ -180,8 +180,8 @@ MAXSIM_SCORES: Final = 64_000_000
 """Scores of queries and passages in memory during late interaction: 256 MB."""
 MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000
 """Products of tokens in memory during late interaction: 64 MB."""
-FREQUENT_TERM_BYTES: Final = 64_000_000
-"""Weights of frequent terms that an index stores per document, for speed."""
+INDEX_PART_PASSAGES: Final = 16_384  # Sparse vectors that are inverted together: 200 MB.
+FREQUENT_TERM_BYTES: Final = 64_000_000  # Weights of frequent terms, one per document, for speed.
 RESAMPLED_COUNTS: Final = 4_000_000  # Counts of a bootstrap in memory: 32 MB.
 CACHED_CHARACTERS: Final = 65_536
 """Characters whose Unicode properties are cached; more than the characters in common use."""

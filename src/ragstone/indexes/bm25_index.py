@@ -8,9 +8,11 @@ end, counts only the parts that are new. Other values of `k1` and `b` use the sa
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,15 +81,18 @@ def _build(
     _require_memory_and_disk(corpus, analysis)
     with progress("Indexing for BM25", len(corpus)) as bar:
         counted = [_counted(corpus, texts, analysis, bar) for texts in _parts(corpus)]
-    vocabulary = sorted(set[str]().union(*(_opened(part).words for part in counted)))
-    numbers = {word: number for number, word in enumerate(vocabulary)}
+    found: defaultdict[str, int] = defaultdict(count().__next__)
     parts, lengths, first = [], [np.zeros(0, np.uint32)], 0
     for part in counted:
         own = _opened(part)
-        terms = np.fromiter(map(numbers.__getitem__, own.words), np.int32, len(own.words))
+        terms = np.fromiter(map(found.__getitem__, own.words), np.int32, len(own.words))
         parts.append(Part(part if isinstance(part, Path) else part.postings, first, terms))
         first += len(own.lengths)
         lengths.append(own.lengths)
+    vocabulary = sorted(found)
+    order = np.empty(len(vocabulary), dtype=np.int32)
+    order[[found[word] for word in vocabulary]] = np.arange(len(vocabulary), dtype=np.int32)
+    parts = [replace(part, terms=order[part.terms]) for part in parts]
     counts = held(parts, len(vocabulary))
     weigh = _weigher(counts, np.concatenate(lengths), k1, b)
     joined = merge(parts, len(corpus), counts, reweigh=weigh, folder=folder)

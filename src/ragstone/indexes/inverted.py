@@ -35,9 +35,9 @@ FILES: Final = ("starts", "places", "weights", "highest")
 _FREQUENT: Final = 32
 """A term is frequent if at least one document in 32 contains it."""
 
-_SMALL: Final = 150_000
+SMALL: Final = 150_000
 """Number of documents up to which adding up every list is fastest."""
-_SINGLE: Final = 32
+SINGLE: Final = 32
 """Number of terms above which sums are in double precision."""
 _ROUNDING: Final = 1e-5
 """Maximum error of sums in single precision, relative to the largest."""
@@ -152,6 +152,13 @@ class Postings:
             setattr(self._own, kind.__name__, found)
         return found
 
+    def sums(self, count: int) -> npt.NDArray[np.float32]:
+        """Return this thread's zeros of `count` queries, as `zeros` does."""
+        found: npt.NDArray[np.float32] | None = getattr(self._own, "sums", None)
+        if found is None or len(found) < count:
+            found = self._own.sums = np.zeros((count, self.length), dtype=np.float32)
+        return found[:count]
+
 
 def starts_of(counts: Integers) -> npt.NDArray[np.int64]:
     """Return the start of each of some consecutive lists, and the end of the last.
@@ -173,7 +180,7 @@ def highest_of(starts: Integers, weights: Numbers) -> Numbers:
     return highest
 
 
-class _Term(NamedTuple):
+class Term(NamedTuple):
     """A term of the query that is in the index."""
 
     bound: float
@@ -188,10 +195,10 @@ def _search(
     index: Postings, terms: Sequence[int], weights: Sequence[float], top_k: int
 ) -> tuple[Integers, Scores]:
     """Return the best places and their scores; see `Postings.search`."""
-    held = _terms(index, terms, weights)
+    held = terms_of(index, terms, weights)
     if not held:
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32)
-    sums: Scores = index.zeros(np.float32 if len(held) <= _SINGLE else np.float64)
+    sums: Scores = index.zeros(np.float32 if len(held) <= SINGLE else np.float64)
     added, places, scores = _candidates(index, held, sums, top_k)
     if added < len(held):
         places, scores = _weed(index, held[added:], places, scores, top_k)
@@ -199,13 +206,13 @@ def _search(
     return places[order], scores[order].astype(np.float32, copy=False)
 
 
-def _terms(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> list[_Term]:
+def terms_of(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> list[Term]:
     """Return the terms that can contribute to a score, in descending order of their bounds."""
     numbers = np.array(terms, dtype=np.intp)
     highest = index.highest[numbers].tolist()
     starts, stops = index.starts[numbers].tolist(), index.starts[numbers + 1].tolist()
     held = [
-        _Term(weight * high, number, weight, start, stop)
+        Term(weight * high, number, weight, start, stop)
         for high, number, weight, start, stop in zip(
             highest, numbers.tolist(), weights, starts, stops, strict=True
         )
@@ -215,7 +222,7 @@ def _terms(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> l
     return held
 
 
-def _add(index: Postings, term: _Term, sums: Scores) -> None:
+def add_term(index: Postings, term: Term, sums: Scores) -> None:
     """Add a term's weights to the sums of its documents."""
     row = index.row(term.number)
     if row is not None:
@@ -225,12 +232,12 @@ def _add(index: Postings, term: _Term, sums: Scores) -> None:
         np.add.at(sums, places, _weighted(index.weights[term.start : term.stop], term))
 
 
-def _weighted(impacts: Scores, term: _Term) -> Scores:
+def _weighted(impacts: Scores, term: Term) -> Scores:
     return impacts if term.weight == 1 else impacts * np.float32(term.weight)
 
 
 def _candidates(
-    index: Postings, terms: list[_Term], sums: Scores, top_k: int
+    index: Postings, terms: list[Term], sums: Scores, top_k: int
 ) -> tuple[int, Integers, Scores]:
     """Add up terms until few documents can still win.
 
@@ -239,9 +246,9 @@ def _candidates(
     rest = _rest(terms)
     floor, since = 0.0, rest[0]
     for n, term in enumerate(terms, start=1):
-        _add(index, term, sums)
+        add_term(index, term, sums)
         # The floor has grown by at most the bounds added since it was last computed.
-        early = index.length <= _SMALL or rest[n] > floor + _LIKELY * (since - rest[n])
+        early = index.length <= SMALL or rest[n] > floor + _LIKELY * (since - rest[n])
         if early and n < len(terms):
             continue
         floor, since = top_k_lower_bound(sums, top_k) * (1 - _ROUNDING), rest[n]
@@ -254,13 +261,13 @@ def _candidates(
     return n, places, scores
 
 
-def _rest(terms: list[_Term]) -> list[float]:
+def _rest(terms: list[Term]) -> list[float]:
     """Return the sum of the bounds from each term on, and 0 for the end."""
     return [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]
 
 
 def _weed(
-    index: Postings, terms: list[_Term], places: Integers, scores: Scores, top_k: int
+    index: Postings, terms: list[Term], places: Integers, scores: Scores, top_k: int
 ) -> tuple[Integers, Scores]:
     """Add the remaining terms to the scores of the documents that can still win."""
     for term, rest in zip(terms, _rest(terms), strict=False):
@@ -272,7 +279,7 @@ def _weed(
     return places, scores
 
 
-def _look_up(index: Postings, term: _Term, documents: Integers) -> Scores:
+def _look_up(index: Postings, term: Term, documents: Integers) -> Scores:
     """Return the weights of a term in some documents, 0 in those without it."""
     row = index.row(term.number)
     if row is not None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import islice, pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import SilentBar, progress
 from ragstone.core.resources import require_memory_and_disk
 from ragstone.core.user_code import source_digest
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.inverted import Postings
+from ragstone.indexes.merge import Part, held, merge
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -72,24 +76,65 @@ def sparse_index(embedder: Embedder, services: Services) -> Postings:
     """Return the inverted index of a corpus.
 
     With a store, each shard is stored under the embedder's key and its own texts. A run after a
-    kill, or after passages were added at the end, encodes only the shards that are new.
+    kill, or after passages were added at the end, encodes only the shards that are new. The index
+    is stored too: it is merged from parts on the disk and mapped, so that memory stays flat.
 
     Raises:
         RagstoneError: the index will not fit, or a passage could not be encoded.
     """
     corpus = services.corpus
-    require_memory_and_disk(
-        len(corpus) * _TERMS_PER_PASSAGE * _BYTES_PER_TERM,
-        0,
-        f"a sparse index of {len(corpus):,} passages",
-    )
-    with progress("Weighing words", len(corpus)) as bar:
-        # The shards of joined collections are those of their parts, which are computed once.
-        every = [services.of_step(services.qrels, part) for part in corpus.parts] or [services]
-        starts = ((one, start) for one in every for start in range(0, len(one.corpus), SHARD))
-        vectors = _joined([_shard(embedder, one, start, bar) for one, start in starts])
+    if corpus.store is None:
+        need = len(corpus) * _TERMS_PER_PASSAGE * _BYTES_PER_TERM
+        require_memory_and_disk(need, 0, f"a sparse index of {len(corpus):,} passages")
+        vectors = _joined(list(_shards(embedder, services)))
+        return _inverted(vectors)
+    made_of = {
+        "encoder": embedder,
+        "corpus": corpus.content_digest,
+        "source": [source_digest(_merged), source_digest(merge)],
+    }
+    folder = corpus.store.files("sparse", made_of, partial(_merged, embedder, services))
+    return Postings.load(folder)
+
+
+def _merged(embedder: Embedder, services: Services, folder: Path) -> None:
+    """Write the index of a corpus, part by part, and then merged."""
+    count = len(services.corpus)
+    what = f"a sparse index of {count:,} passages"
+    most = min(count, limits.INDEX_PART_PASSAGES) * _TERMS_PER_PASSAGE * _BYTES_PER_TERM
+    require_memory_and_disk(most, 0, what)
+    parts: list[Part] = []
+    first = 0
+    shards = _shards(embedder, services)
+    with TemporaryDirectory(dir=folder) as temporary:
+        while some := list(islice(shards, max(1, limits.INDEX_PART_PASSAGES // SHARD))):
+            own = _inverted(_joined(some))
+            if not parts:
+                # Parts and index, by the size of the first part.
+                need = 2 * len(own.places) * _STORED_BYTES_PER_TERM * count // own.length
+                require_memory_and_disk(0, need, what, folder=folder.parent)
+            place = Path(temporary) / str(len(parts))
+            place.mkdir()
+            own.save(place)
+            parts.append(Part(place, first, np.arange(len(own.highest))))
+            first += own.length
+        size = max((len(part.terms) for part in parts if part.terms is not None), default=0)
+        merge(parts, first, held(parts, size), folder=folder)
+
+
+def _inverted(vectors: SparseVectors) -> Postings:
     size = int(vectors.words.max(initial=-1)) + 1
     return Postings.of_rows(vectors.starts, vectors.words, vectors.weights, vocabulary=size)
+
+
+def _shards(embedder: Embedder, services: Services) -> Iterator[SparseVectors]:
+    """Yield the vectors of each shard of a corpus, in order."""
+    with progress("Weighing words", len(services.corpus)) as bar:
+        # The shards of joined collections are those of their parts, which are computed once.
+        parts = services.corpus.parts
+        for one in [services.of_step(services.qrels, part) for part in parts] or [services]:
+            for start in range(0, len(one.corpus), SHARD):
+                yield _shard(embedder, one, start, bar)
 
 
 def sparse_rows(

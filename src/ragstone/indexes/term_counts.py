@@ -1,22 +1,18 @@
-"""Counting the words of many passages at once: the same words as `words`, in less time.
-
-Lower case and the split at ASCII spaces and punctuation are done on the bytes of many passages
-together; each distinct piece between two separators is looked at once. A piece of ASCII is a word.
-Any other piece is split by `words` itself, in which a word never crosses a separator.
-"""
+"""Counting the words of many passages at once: the same words as `words`, in less time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ragstone.indexes.inverted import Postings, starts_of
+from ragstone.indexes.inverted import Postings
+from ragstone.indexes.numbering import Numbering
 from ragstone.indexes.vocabulary import Vocabulary
-from ragstone.text.words import PLAIN, normal, split
+from ragstone.text.words import normal
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,12 +21,8 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.integer[Any]]
 
-_MARK: Final = b"\xff"
-"""Mark between two passages: a byte that no text in UTF-8 contains."""
-_BETWEEN: Final = -1
-"""The number of the mark; lower numbers are those of pieces with several words or none."""
 _CHUNK: Final = 2_000_000
-"""Bytes split at a time, since their pieces are Python objects for a moment."""
+"""Bytes split at a time, so that the arrays of their pieces stay small."""
 
 
 @dataclass(frozen=True)
@@ -66,63 +58,23 @@ def count_words(texts: Iterable[str], analysis: Analysis) -> Counted:
     (['blue', 'fish', 'red'], [2, 3], [1, 1, 2, 1])
     """
     numbering = Numbering(analysis)
-    chunks, lengths = [], []
+    words: list[Integers] = [np.zeros(0, np.int32)]
+    places: list[Integers] = [np.zeros(0, np.int32)]
+    length = 0
     for chunk in _chunks(texts):
-        numbers, counts = numbering.numbers(chunk)
-        chunks.append(numbers)
-        lengths.append(counts)
-    whole = np.concatenate([np.zeros(0, np.int32), *chunks])
-    counts = np.concatenate([np.zeros(0, np.int64), *lengths])
+        numbers, inside = numbering.numbers(chunk)
+        words.append(numbers)
+        places.append(inside + np.int32(length))
+        length += len(chunk)
     ordered = sorted(numbering.words)
     order = np.empty(len(ordered), dtype=np.int64)
     order[[numbering.words[word] for word in ordered]] = np.arange(len(ordered))
-    return Counted(ordered, counts.astype(np.uint32), _invert(order[whole], counts, len(ordered)))
-
-
-class Numbering(dict[bytes, int]):
-    """Piece of a text -> its number, assigned at the first look-up."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        super().__init__({_MARK: _BETWEEN})
-        self.analysis = analysis
-        self.words: dict[str, int] = {}
-        """Word -> number, from 0."""
-        self.several: list[list[int]] = []
-        """The words of the pieces numbered -2, -3, ... that are not exactly one word."""
-
-    def __missing__(self, piece: bytes) -> int:
-        """Return the number of a new piece."""
-        text = piece.decode()
-        found = self.analysis.kept([text] if piece.isascii() else split(text))
-        numbers = [self.words.setdefault(word, len(self.words)) for word in found]
-        if len(numbers) == 1:
-            self[piece] = numbers[0]
-        else:
-            self.several.append(numbers)
-            self[piece] = _BETWEEN - len(self.several)
-        return self[piece]
-
-    def numbers(self, chunk: Sequence[bytes]) -> tuple[Integers, Integers]:
-        """Return the numbers of the words of some passages, and the number of words of each."""
-        pieces = (b" " + _MARK + b" ").join([*chunk, b""]).translate(PLAIN).split()
-        found: Integers = np.fromiter(map(self.__getitem__, pieces), np.int32, len(pieces))
-        if self.several:
-            found = self._spread(found)
-        ends = np.flatnonzero(found == _BETWEEN)
-        return found[found != _BETWEEN], np.diff(ends, prepend=-1) - 1
-
-    def _spread(self, found: Integers) -> Integers:
-        """Return the numbers with each piece that is not one word replaced by its words."""
-        places = np.flatnonzero(found < _BETWEEN)
-        if not len(places):
-            return found
-        which = (_BETWEEN - 1) - found[places]
-        counts = np.ones(len(found), dtype=np.int64)
-        counts[places] = np.array([len(numbers) for numbers in self.several])[which]
-        spread = np.repeat(found, counts)
-        inside = np.repeat(found < _BETWEEN, counts)
-        spread[inside] = [number for n in which.tolist() for number in self.several[n]]
-        return spread
+    bits = max(1, (length - 1).bit_length())
+    keys = np.concatenate(
+        [(order << bits)[one] | at for one, at in zip(words, places, strict=True)]
+    )
+    lengths = np.bincount(np.concatenate(places), minlength=length).astype(np.uint32)
+    return Counted(ordered, lengths, _invert(keys, bits, length, len(ordered)))
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[bytes]]:
@@ -139,15 +91,18 @@ def _chunks(texts: Iterable[str]) -> Iterator[list[bytes]]:
         yield chunk
 
 
-def _invert(numbers: Integers, lengths: Integers, vocabulary: int) -> Postings:
-    """Return the passages that contain each word, with its count in each."""
-    bits = max(1, (len(lengths) - 1).bit_length())
-    keys = numbers << bits
-    keys |= np.repeat(np.arange(len(lengths)), lengths)
+def _invert(keys: Integers, bits: int, length: int, vocabulary: int) -> Postings:
+    """Return the passages that contain each word, with its count in each.
+
+    A key is the number of a word, followed by `bits` bits with the place of the passage.
+    """
     keys.sort()
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    is_first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
     counts = np.diff(first, append=len(keys))
-    held = np.bincount(keys[first] >> bits, minlength=vocabulary)
-    places = (keys[first] & ((1 << bits) - 1)).astype(np.uint32)
+    found = keys[first]
+    places = (found & ((1 << bits) - 1)).astype(np.uint32)
+    starts = np.searchsorted(found, np.arange(vocabulary + 1) << bits)
     kind = np.min_scalar_type(int(counts.max(initial=0)))
-    return Postings.of_lists(len(lengths), starts_of(held), places, counts.astype(kind))
+    return Postings.of_lists(length, starts, places, counts.astype(kind))

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_HEAPS: Final = 8
+HEAPS: Final = 8
 """Heaps per place of the ranking: with 8, a sixteenth more than the ranking is left to sort."""
 
 
@@ -39,10 +39,18 @@ def top_k_lower_bound(scores: npt.NDArray[np.floating[Any]], top_k: int) -> floa
 
     The places are dealt into heaps; of the best of each heap, `top_k` are at least so good.
     """
-    heaps = _HEAPS * top_k
-    depth = len(scores) // heaps
-    if depth < _HEAPS:
+    if len(scores) < HEAPS * HEAPS * top_k:
         return float("-inf")
-    heads = np.maximum.reduce(scores[: depth * heaps].reshape(depth, heaps), axis=0)
-    heads.partition(heaps - top_k)
-    return float(heads[heaps - top_k])
+    return float(lower_bounds(scores[None], top_k)[0])
+
+
+def lower_bounds(
+    scores: npt.NDArray[np.floating[Any]], top_k: int
+) -> npt.NDArray[np.floating[Any]]:
+    """Return such a score for each row, of at least `HEAPS ** 2 * top_k` scores."""
+    heaps = HEAPS * top_k
+    depth = scores.shape[1] // heaps
+    heads = np.maximum.reduce(scores[:, : depth * heaps].reshape(-1, depth, heaps), axis=1)
+    heads.partition(heaps - top_k, axis=1)
+    floors: npt.NDArray[np.floating[Any]] = heads[:, heaps - top_k]
+    return floors

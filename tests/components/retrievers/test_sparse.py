@@ -13,11 +13,13 @@ from tests.support import rankings, vectors
 
 from ragstone.components.embedders.splade import Splade
 from ragstone.components.retrievers.sparse import Sparse
+from ragstone.core import limits
 from ragstone.core.registry import create
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ComponentError, ConfigError, RagstoneError
 from ragstone.indexes import sparse_vectors
+from ragstone.indexes.inverted import FILES
 from ragstone.indexes.sparse_vectors import sparse_index, sparse_rows
 from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Passage, Search
@@ -90,9 +92,39 @@ def test_encoded_passages_are_kept(
     again = list(sparse_rows(Splade(), kept, 0, 4))
     sparse_index(Splade(), kept)
 
-    assert len(list((tmp_path / "arrays").iterdir())) == 2
+    names = sorted(path.name.partition("-")[0] for path in (tmp_path / "arrays").iterdir())
+    assert names == ["sparse", "weigh", "weigh"]
     assert again == first
     assert len(first) == 4
+
+
+def test_an_index_merged_from_parts_is_that_of_one_piece(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of two passages on the disk, no part, and one part in memory; damage is repaired."""
+    monkeypatch.setattr(sparse_vectors, "SHARD", 1)
+    monkeypatch.setattr(limits, "INDEX_PART_PASSAGES", 2)
+    whole = sparse_index(Splade(), Services(corpus=corpus))
+    kept = Services(corpus=replace(corpus, store=Store(tmp_path)))
+
+    def check() -> None:
+        merged = sparse_index(Splade(), kept)
+        for name in FILES:
+            assert getattr(merged, name).tolist() == getattr(whole, name).tolist()
+        assert merged.length == whole.length == 4
+
+    check()
+    (folder,) = (tmp_path / "arrays").glob("sparse-*")
+    assert not [path for path in folder.iterdir() if path.is_dir()]
+    (folder / "weights.npy").write_bytes(b"damaged")
+    damaged = next((tmp_path / "arrays").glob("weigh-*"))
+    (damaged / "words.npy").write_bytes(b"damaged")
+    check()
+    assert {path.name for path in (tmp_path / "damaged").iterdir()} == {
+        f"{folder.name}-1", f"{damaged.name}-1"
+    }  # fmt: skip
+    none = Services(corpus=Corpus(corpus.table.slice(0, 0), Store(tmp_path)))
+    assert len(sparse_index(Splade(), none).highest) == 0
 
 
 def test_joined_collections_are_not_encoded_again(

@@ -14,6 +14,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
 from ragstone.indexes.cache import INDEXES
+from ragstone.indexes.query_batches import WeighedTerms, search_all
 from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
 from ragstone.types import Ranking, Search
@@ -66,17 +67,11 @@ class BM25(Retriever):
         index = self._index(services.corpus)
         queries = [Counter(self._analysis.of(search.text)) for search in searches]
         numbers = index.vocabulary.find(set().union(*queries))
-        for query in track(queries, "Searching with BM25", len(queries)):
-            yield Outcome(self._ranking(query, numbers, index, services.corpus))
-
-    def _ranking(
-        self, query: Counter[str], numbers: dict[str, int], index: WordIndex, corpus: Corpus
-    ) -> Ranking:
-        """Return the ranking of a query's words; empty if none of them is in the corpus."""
-        known = {numbers[word]: count for word, count in query.items() if word in numbers}
-        places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
-        ids = corpus.passage_ids
-        return Ranking([ids[place] for place in places.tolist()], scores.tolist())
+        known = [_known(query, numbers) for query in queries]
+        ids = services.corpus.passage_ids
+        found = search_all(index.postings, known, self.top_k)
+        for places, scores in track(found, "Searching with BM25", len(queries)):
+            yield Outcome(Ranking([ids[place] for place in places.tolist()], scores.tolist()))
 
     @cached_property
     def _analysis(self) -> Analysis:
@@ -87,3 +82,9 @@ class BM25(Retriever):
         return INDEXES.get(
             "bm25", (corpus.content_digest, *given), lambda: WordIndex.of(corpus, *given)
         )
+
+
+def _known(query: Counter[str], numbers: dict[str, int]) -> WeighedTerms:
+    """Return the words of a query that are in the corpus."""
+    known = [word for word in query if word in numbers]
+    return WeighedTerms([numbers[word] for word in known], [query[word] for word in known])
