@@ -2,7 +2,7 @@
 
     python benchmarks/bench.py                       about ten minutes on one core
     python benchmarks/bench.py --against last        and name what became slower
-    python benchmarks/bench.py startup judge_parsing --against FILE
+    python benchmarks/bench.py encoder_speed --against FILE
     python benchmarks/bench.py --campaign            the long ones, an hour or two
 
 Each benchmark is a process of its own, one after the other, that writes rows of `measured.py`.
@@ -58,10 +58,7 @@ class Benchmark:
 
 
 SHORT: Final = (
-    Benchmark("startup.py"),
-    Benchmark("statistics_speed.py"),
-    Benchmark("judge_parsing.py"),
-    Benchmark("reading_speed.py"),
+    Benchmark("encoder_speed.py", ("--texts", "200", "--answers", "30", "--rounds", "2")),
 )
 LONG: Final = (
     Benchmark("faults.py", rows=False),
