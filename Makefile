@@ -58,6 +58,7 @@ bench: $(VENV)/.dev ## run the short benchmarks
 	$(BIN)/python benchmarks/judge_parsing.py
 	$(BIN)/python benchmarks/reading_speed.py
 	$(BIN)/python benchmarks/calls_speed.py
+	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST))
 
 figures: $(VENV)/.dev ## run the commands behind the published figures, list those that no longer hold
 	$(BIN)/python benchmarks/figures.py

@@ -259,3 +259,20 @@ def test_texts_are_encoded_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(bert_encoder._chunks(pairs)) == [pairs[:2], pairs[2:]]
     tokens = {"a": [1], "b": [1, 2], "c": [1, 2]}
     assert list(bert_encoder._batches("abc", tokens)) == [["a", "b"], ["c"]]
+
+
+def test_token_vectors_of_later_pairs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those without a later pair are dropped, and above the maximum those that are needed last."""
+    monkeypatch.setattr(limits, "HELD_STATES", 8)
+    held = bert_encoder.HeldStates.of([("a", "b"), ("c", "b"), ("d", "c"), ("d", "a "), ("a", "e")])
+    states = bert_encoder.States(np.ones((2, 2), np.float32), np.ones(2, bool))
+    held.held = dict.fromkeys(["a", "b", "c"], states)
+    held.drop(1)
+    assert sorted(held.held) == ["b", "c"]
+    held.drop(2)
+    assert sorted(held.held) == ["c"]
+    held.held["d"] = held.held["a"] = states
+    held.drop(3)
+    assert sorted(held.held) == ["a", "d"]
+    held.drop(5)
+    assert not held.held

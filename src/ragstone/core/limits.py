@@ -172,8 +172,8 @@ CACHED_INDEXES: Final = 2  # Indexes of one kind in memory; rankings of one corp
 CACHED_SCORES: Final = 65_536
 """Pairs of texts whose BERTScore is cached: P, R and F1 share one run of the model."""
 ENCODER_BATCH_TOKENS: Final = 4096  # Tokens, padding included, in one pass of BERTScore's model.
-ENCODED_TEXTS: Final = 64
-"""Texts whose token vectors are in memory: 134 MB for 512 tokens of 1,024 numbers."""
+ENCODED_TEXTS: Final = 64  # Texts encoded at a time: 134 MB for 512 tokens of 1,024 numbers.
+HELD_STATES: Final = 2**25  # Numbers of token vectors kept for later pairs: 134 MB.
 KNN_SCORES: Final = 2**22
 """Scores per matrix product of an exact search: 16 MB, which may fit into a processor's cache."""
 MAXSIM_SCORES: Final = 64_000_000

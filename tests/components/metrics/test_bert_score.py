@@ -14,6 +14,7 @@ from ragstone.components.metrics.bert_score import BertScoreR
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.components.metrics.rb_agg import rb_agg
+from ragstone.core import limits
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
@@ -192,3 +193,42 @@ def test_the_bundled_encoder_agrees_with_transformers() -> None:
 def vars_of(score: Overlap) -> tuple[float, float, float]:
     """Return precision, recall and F1."""
     return score.precision, score.recall, score.f1
+
+
+@pytest.mark.usefixtures("bundled_minilm")
+def test_each_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RB_agg and its parts run the encoder once per text, in any order, with equal values.
+
+    Little memory costs time only: vectors that were dropped are computed again.
+    """
+    encoder = bert_encoder.load_bundled("all-minilm-l6-v2")
+    computed: list[str] = []
+
+    def states(texts: list[str]) -> dict[str, bert_encoder.States]:
+        computed.extend(texts)
+        return bert_encoder.BundledEncoder.states(encoder, texts)
+
+    passages = [ContextPassage(str(i), f"Passage {i} on the tower.", "gold") for i in range(5)]
+    shown = [Context(str(i), "gold", (passages[0], passages[i % 5])) for i in range(8)]
+    golds = [(f"The gold answer {i % 3}.",) for i in range(8)]
+    said = [f"It is {i % 6}, said the guide. " for i in range(8)]
+    batch = AnswerBatch(said, golds, [""] * 8, shown, [""] * 8)
+    metrics = [
+        parse_metric(f"{name}(model=all-minilm-l6-v2)")
+        for name in ("RB_agg", "BERTScore-R", "BERTScore-F1", "Bert-K-Precision")
+    ]
+    monkeypatch.setattr(encoder, "states", states)
+    monkeypatch.setattr(limits, "ENCODED_TEXTS", 4)
+    found = []
+    for most in (limits.HELD_STATES, 0):
+        monkeypatch.setattr(limits, "HELD_STATES", most)
+        encoder.remembered.clear()
+        found.append([metric.values(batch).tolist() for metric in metrics])  # type: ignore[arg-type]
+        once = len(set(computed))
+        assert once == 6 + 3 + 5
+        assert (len(computed) == once) is bool(most)
+    encoder.remembered.clear()
+    alone = [encoder.scores([pair])[0].recall for pair in batch.with_labels]
+
+    assert found[0] == found[1]
+    assert found[0][1] == alone

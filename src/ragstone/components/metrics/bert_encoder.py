@@ -98,6 +98,41 @@ def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
         yield chunk
 
 
+@dataclass
+class HeldStates:
+    """The states of texts that later pairs need, so that each text is computed once."""
+
+    later: dict[str, list[int]]
+    """Stripped text -> the numbers of its pairs, the next one at the end."""
+    held: dict[str, States] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Sequence[TextPair]) -> HeldStates:
+        """Return an empty one for pairs in this order, numbered from 0."""
+        later: dict[str, list[int]] = {}
+        for number in range(len(pairs) - 1, -1, -1):
+            for text in pairs[number]:
+                later.setdefault(text.strip(), []).append(number)
+        return cls(later)
+
+    def drop(self, done: int) -> None:
+        """Drop the states that no pair after the first `done` needs.
+
+        If more than `HELD_STATES` numbers are left, those that are needed last are dropped too.
+        """
+        for text in self.held:
+            while self.later[text] and self.later[text][-1] < done:
+                self.later[text].pop()
+        needed = {text: uses[-1] for text in self.held if (uses := self.later[text])}
+        kept, numbers = {}, 0
+        for text in sorted(needed, key=needed.__getitem__):
+            numbers += self.held[text].vectors.size
+            if numbers > limits.HELD_STATES:
+                break
+            kept[text] = self.held[text]
+        self.held = kept
+
+
 def check_runnable(model: str, layer: int) -> None:
     """Raise `MissingDependency` or `ModelFileError` if the encoder cannot run on this machine."""
     if runs_bundled(model, layer):
@@ -121,9 +156,13 @@ def load(model: str, layer: int, max_tokens: int) -> PairEncoder:
     return _load_by_transformers(model, layer, max_tokens)
 
 
-@lru_cache(maxsize=2)
 def load_bundled(model: str, max_tokens: int = PLACES) -> BundledEncoder:
     """Return a bundled encoder, or one from a folder with a BERT encoder's files."""
+    return _load_bundled(model, max_tokens)
+
+
+@lru_cache(maxsize=2)
+def _load_bundled(model: str, max_tokens: int) -> BundledEncoder:
     from ragstone.components.embedders.minilm import load_minilm
 
     return BundledEncoder(encoder=load_minilm(model, "float32", max_tokens), limit=max_tokens)
@@ -177,23 +216,30 @@ class PairEncoder:
     def scores(self, pairs: Sequence[TextPair]) -> list[Overlap]:
         """Return precision, recall and F1 of each pair, computed once per pair of texts."""
         before = len(self.cut)
-        found = [score for chunk in _chunks(pairs) for score in self._scores(chunk)]
-        if more := len(self.cut) - before:
-            _LOG.warning("BERTScore: %d texts cut after %d tokens", more, self.limit)
-        return found
-
-    def _scores(self, pairs: Sequence[TextPair]) -> list[Overlap]:
         keys = [_key(pair) for pair in pairs]
         known = {key: self.remembered[key] for key in keys if key in self.remembered}
         new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
-        states = self.states([text for pair in new.values() for text in pair])
-        for key, (answer, reference) in new.items():
-            ours, theirs = states[answer.strip()], states[reference.strip()]
-            known[key] = greedy_match(ours.vectors, theirs.vectors, (ours.own, theirs.own))
-        if len(self.remembered) + len(new) > limits.CACHED_SCORES:
+        found = dict(zip(new, self._matched(list(new.values())), strict=True))
+        if len(self.remembered) + len(found) > limits.CACHED_SCORES:
             self.remembered.clear()
-        self.remembered.update(known)
+        self.remembered.update(found)
+        if more := len(self.cut) - before:
+            _LOG.warning("BERTScore: %d texts cut after %d tokens", more, self.limit)
+        known |= found
         return [known[key] for key in keys]
+
+    def _matched(self, pairs: Sequence[TextPair]) -> Iterator[Overlap]:
+        """Yield the scores of different pairs; each text is computed once if memory allows."""
+        states, done = HeldStates.of(pairs), 0
+        for chunk in _chunks(pairs):
+            texts = dict.fromkeys(text.strip() for pair in chunk for text in pair)
+            missing = [text for text in texts if text not in states.held]
+            states.held |= self.states(missing) if missing else {}
+            for answer, reference in chunk:
+                ours, theirs = states.held[answer.strip()], states.held[reference.strip()]
+                yield greedy_match(ours.vectors, theirs.vectors, (ours.own, theirs.own))
+            done += len(chunk)
+            states.drop(done)
 
     def states(self, texts: Sequence[str]) -> dict[str, States]:
         """Return stripped text -> its states."""

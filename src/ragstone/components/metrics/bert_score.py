@@ -20,9 +20,12 @@ from ragstone.errors import ConfigError
 from ragstone.models.locate import ENCODER, weights_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.bert_encoder import TextPair
+    from ragstone.components.metrics.precision_recall import Overlap
     from ragstone.protocols import Services
 
 _SHORTEST: Final = 3
@@ -84,6 +87,10 @@ class BertMetric(AnswerMetric):
         """Raise if the encoder cannot run on this machine."""
         check_runnable(self.model, self.layer)
 
+    def overlaps(self, texts: Sequence[TextPair]) -> list[Overlap]:
+        """Return precision, recall and F1 of each pair of texts, not rescaled."""
+        return bert_scores(texts, self.model, self.layer, self.max_tokens)
+
 
 @dataclass(frozen=True)
 class BertScore(BertMetric):
@@ -114,8 +121,7 @@ class BertScore(BertMetric):
 
     def parts(self, texts: list[TextPair]) -> Values:
         """Return the score of each pair of texts."""
-        scores = bert_scores(texts, self.model, self.layer, self.max_tokens)
-        found = [float(getattr(score, self.part)) for score in scores]
+        found = [float(getattr(score, self.part)) for score in self.overlaps(texts)]
         if self.rescale:
             baseline = self.baseline or float(getattr(PUBLISHED[self.model], self.part))
             found = [rescaled(value, baseline) for value in found]

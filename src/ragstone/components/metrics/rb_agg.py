@@ -8,6 +8,7 @@ then adjusts it by whether the query can be answered.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -85,6 +86,9 @@ class RbAgg(BertMetric):
         mtrag = self.variant == "mtrag"
         held = replace(pairs, gold=[gold[:1] for gold in pairs.gold]) if mtrag else pairs
         rouge = RougeL("mtrag" if mtrag else "corrected").values(held)
+        compared = zip(held.answers, held.gold, held.shown, strict=True)
+        # Both parts then find their scores; each answer is encoded once for the two.
+        self.overlaps([(said, text) for said, *texts in compared for text in chain(*texts)])
         options = (self.model, self.layer, self.rescale)
         recall = BertScoreR(*options, self.recall_baseline, self.max_tokens).values(held)
         known = BertKPrecision(*options, self.precision_baseline, self.max_tokens).values(held)

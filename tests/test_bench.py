@@ -1,0 +1,122 @@
+"""The frame of benchmarks finds slowdowns, missing jobs and failing scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks import bench
+from benchmarks.bench import Benchmark
+from benchmarks.measured import Measured, in_turns, write_measured
+
+SCRIPT = """
+import json, os, sys
+rows = json.loads(os.environ["ROWS"])
+open(sys.argv[sys.argv.index("--json") + 1], "w").write(json.dumps(rows))
+"""
+
+
+def measured(job: str, ours: float, unit: str = "CPU s") -> Measured:
+    """Return the figure of a job whose peer costs 6."""
+    return Measured(job=job, n=10, unit=unit, ours=ours, peer=6.0, against="peer 1.0")
+
+
+def rows(tmp_path: Path, *figures: Measured) -> list[dict[str, Any]]:
+    """Return figures as a script writes them."""
+    write_measured(tmp_path / "rows.json", figures)
+    found: list[dict[str, Any]] = json.loads((tmp_path / "rows.json").read_text())
+    return found
+
+
+def start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, written: Sequence[object], *arguments: str
+) -> int:
+    """Run the frame over one script that writes these rows."""
+    (tmp_path / "one.py").write_text(SCRIPT)
+    monkeypatch.setattr(bench, "SHORT", (Benchmark("one.py"),))
+    monkeypatch.setenv("ROWS", json.dumps(written))
+    return bench.main(arguments, tmp_path, tmp_path / "kept")
+
+
+def test_a_slowdown_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A ratio that fell by 16 % is named; one that fell by 14 %, and one by the clock, are not."""
+    figures = [measured("a", 1.0), measured("b", 1.0), measured("by the clock", 1.0, "s")]
+    assert start(monkeypatch, tmp_path, rows(tmp_path, *figures)) == 0
+    assert start(monkeypatch, tmp_path, rows(tmp_path, *figures), "--against", "last") == 0
+    slow = [measured("a", 1 / 0.84), measured("b", 1 / 0.86), measured("by the clock", 9.0, "s")]
+    assert start(monkeypatch, tmp_path, rows(tmp_path, *slow), "--against", "last") == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith("slower")] == [
+        "slower: a, 5.04 x, 6.00 x before (-16%)"
+    ]
+
+
+def test_a_missing_job_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job that kept figures have and the run has not is named; a new job is not."""
+    assert start(monkeypatch, tmp_path, rows(tmp_path, measured("old", 1.0))) == 0
+    (kept,) = (tmp_path / "kept").glob("*.json")
+    new = rows(tmp_path, measured("new", 1.0))
+    assert start(monkeypatch, tmp_path, new, "--against", str(kept)) == 1
+    assert "missing: old (one), 6.00 x before" in capsys.readouterr().out
+
+
+def test_other_scripts_are_not_missed(tmp_path: Path) -> None:
+    """Jobs of scripts that were not asked for are not compared."""
+    (row,) = rows(tmp_path, measured("a", 1.0))
+    assert bench.compare([{**row, "benchmark": "one"}], [row]) == []
+    assert bench.chosen(["one"], [Benchmark("one.py"), Benchmark("two.py")]) == [
+        Benchmark("one.py")
+    ]
+    with pytest.raises(SystemExit, match="no benchmark 'three'; there are one, two"):
+        bench.chosen(["three"], [Benchmark("one.py"), Benchmark("two.py")])
+
+
+def test_a_failing_script_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its last line is told and kept, the others still run, and the status is 1."""
+    (tmp_path / "one.py").write_text(SCRIPT)
+    (tmp_path / "bad.py").write_text("raise SystemExit('no bm25s here')")
+    (tmp_path / "silent.py").write_text("")
+    scripts = ("bad.py", "silent.py", "one.py")
+    monkeypatch.setattr(bench, "SHORT", tuple(map(Benchmark, scripts)))
+    monkeypatch.setenv("ROWS", json.dumps(rows(tmp_path, measured("a", 1.0))))
+    assert bench.main([], tmp_path, tmp_path / "kept") == 1
+    said = capsys.readouterr().out
+    assert "failed: bad: it ended with status 1: no bm25s here" in said
+    assert "failed: silent: it wrote no figures" in said
+    kept = bench.load("last", tmp_path / "kept")
+    assert [row["job"] for row in kept["figures"]] == ["a"]
+    assert set(kept["failed"]) == {"bad", "silent"}
+    assert kept["machine"]["cores"] >= 1
+
+
+def test_nothing_kept(tmp_path: Path) -> None:
+    """The way out is told."""
+    with pytest.raises(SystemExit, match=r"run `python benchmarks/bench\.py` first"):
+        bench.load("last", tmp_path)
+    with pytest.raises(SystemExit, match="give a path or the word last"):
+        bench.load(str(tmp_path / "none.json"), tmp_path)
+
+
+def test_every_script_exists() -> None:
+    """Each benchmark of the lists is a script."""
+    for benchmark in (*bench.SHORT, *bench.LONG):
+        assert (bench.HERE / benchmark.script).exists()
+
+
+def test_ratio_and_turns() -> None:
+    """The ratio is that of costs; work takes turns."""
+    assert measured("a", 2.0).ratio == 3.0
+    assert Measured(job="a", n=1, unit="MB", ours=1.0).ratio is None
+    turns: list[str] = []
+    best = in_turns({"a": lambda: turns.append("a"), "b": lambda: turns.append("b")}, 2)
+    assert turns == ["a", "b", "a", "b"]
+    assert min(best.values()) >= 0
