@@ -50,7 +50,7 @@ from ragstone.core.fingerprint import (
     sources,
     without_sources,
 )
-from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.core.step_notes import collect_arrays, collect_facts, collect_notes, use_arrays
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
@@ -113,7 +113,7 @@ class Store:
             return stored
         self.check_writable()
         started = time.time()
-        with collect_notes() as notes, collect_arrays() as arrays:
+        with collect_notes() as notes, collect_arrays() as arrays, collect_facts() as found:
             table = compute(component, **{name: kept.table for name, kept in inputs.items()})
         manifest = {
             "step": step,
@@ -124,6 +124,7 @@ class Store:
             "failed": 0,
             **({"notes": dict(notes)} if notes else {}),
             **({"arrays": list(arrays)} if arrays else {}),
+            **found,
             **(facts() if facts else {}),
             **_run_facts(started),
         }
