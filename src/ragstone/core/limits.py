@@ -164,14 +164,10 @@ ENCODED_TEXTS: Final = 64
 """Texts whose token vectors are in memory: 134 MB for 512 tokens of 1,024 numbers."""
 KNN_SCORES: Final = 2**22
 """Scores per matrix product of an exact search: 16 MB, which may fit into a processor's cache."""
-APPROXIMATE_FROM: Final = 50_000
-"""Passages from which `dense(ann=ivf)` uses an index; an exact search of fewer is as fast."""
-MEASURED_QUERIES: Final = 500
-"""Queries that are searched exactly as well, to measure the recall of an approximate search."""
-MAXSIM_SCORES: Final = 64_000_000
-"""Scores of queries and passages in memory during late interaction: 256 MB."""
-MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000
-"""Products of tokens in memory during late interaction: 64 MB."""
+APPROXIMATE_FROM: Final = 50_000  # Passages from which `ann` has an index; fewer need none.
+MEASURED_QUERIES: Final = 500  # Queries searched exactly as well, to measure the recall of `ann`.
+MAXSIM_SCORES: Final = 64_000_000  # Scores in memory during late interaction: 256 MB.
+MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000  # Products of tokens in memory there: 64 MB.
 FREQUENT_TERM_BYTES: Final = 64_000_000
 """Weights of frequent terms that an index stores per document, for speed."""
 RESAMPLED_COUNTS: Final = 4_000_000  # Counts of a bootstrap in memory: 32 MB.
