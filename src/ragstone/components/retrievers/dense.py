@@ -39,6 +39,11 @@ class Dense(UsesEmbedder, Retriever):
         embedder: an embedder with one vector per text.
         precision: storage of the numbers of a vector: 4 bytes each (`float32`), 2 (`float16`) or 1
             (`int8`, in steps of 1/127 of the vector's largest number).
+        ann: `ivf` compares a query with the passages of the nearest lists only (faiss, IVF Flat),
+            from 50,000 passages on.
+        recall: the share of the exact ranking that `ann` has to find, above 0. Up to 500 of the
+            queries are searched exactly as well, and the number of lists is doubled until the lower
+            bound of the recall at 95 % reaches this share.
     """
 
     top_k: int = 100
