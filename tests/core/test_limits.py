@@ -43,7 +43,8 @@ from ragstone.components.query_formers.translation import Translation
 from ragstone.components.retrievers.elasticsearch import Elasticsearch
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
-from ragstone.core.component import Outcome, error_log, run_component
+from ragstone.core.component import Outcome, run_component
+from ragstone.core.component_error import error_log
 from ragstone.core.prompt_files import find_prompt
 from ragstone.core.registry import beside
 from ragstone.core.spec import parse_spec

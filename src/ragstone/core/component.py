@@ -15,10 +15,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import tempfile
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +23,7 @@ from types import NoneType
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, cast
 
 from ragstone.core import limits
-from ragstone.core.times import utc_text
+from ragstone.core.component_error import component_error
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_mean
 
@@ -63,12 +60,6 @@ FIELDS: Final = frozenset({"gold_answers", "labels", "passage_labels"})
 TEMPLATE_FIELD: Final = re.compile("(^|_)(system|user)$")
 """Names of fields that contain a prompt template."""
 
-error_log: Final[ContextVar[Path]] = ContextVar(
-    "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
-)
-"""The file for tracebacks of your own components; a run sets it to a file in its store."""
-
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -151,6 +142,11 @@ class Component:
     @property
     def needs_model(self) -> bool:
         """Whether the verb runs a model, so that a plan does not call it."""
+        return False
+
+    @property
+    def takes_all_items(self) -> bool:
+        """Whether the verb needs all items at once; otherwise it may be called with a part."""
         return False
 
     def __post_init__(self) -> None:
@@ -363,33 +359,3 @@ def _wrong_count(part: Component, found: int, expected: int) -> ComponentError:
         component=name,
         value=found,
     )
-
-
-def component_error(part: object, error: Exception, item: object = None) -> ComponentError:
-    """Return the error that reports an exception of your own component.
-
-    It contains the exception, the line of your code and the item. The traceback is appended to the
-    file of `error_log`.
-    """
-    name = type(part).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    frame = next((f for f in reversed(frames) if _PACKAGE not in Path(f.filename).parents), None)
-    place = f" in {Path(frame.filename).name}, line {frame.lineno}" if frame else ""
-    query_id = str(getattr(getattr(item, "query", item), "query_id", ""))
-    log = error_log.get()
-    _append_traceback(log, name, error)
-    return ComponentError(
-        f"{name} raised {type(error).__name__}: {error}{place}"
-        f"{f' (query {query_id!r})' if query_id else ''}; traceback: {log}",
-        component=name,
-        query_id=query_id,
-        traceback_path=log,
-        path=frame.filename if frame else None,
-        line=frame.lineno if frame else None,
-    )
-
-
-def _append_traceback(log: Path, name: str, error: Exception) -> None:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as file:
-        file.write(f"{utc_text()} {name}\n{''.join(traceback.format_exception(error))}\n")

@@ -46,8 +46,7 @@ MAX_TEXT_CHARACTERS: Final = 20_000_000  # Text of one file: seven times the Bib
 MAX_HEADING_CHARACTERS: Final = 200  # A heading; a longer one is a paragraph in large type.
 MAX_GUESSED_HEADING_CHARACTERS: Final = 80
 """A line of an encyclopedia's plain text that may be a heading; a longer one is a paragraph."""
-PARSE_SECONDS: Final = 60.0
-"""Parsing of one file; some malformed files keep a parser busy for ever."""
+PARSE_SECONDS: Final = 60.0  # Parsing of a file; some malformed files keep a parser busy.
 PARSE_BYTES: Final = 2 * 2**30
 """Memory of a process that parses, on Linux: 4 KB of PDF may ask for more than that."""
 
@@ -59,8 +58,7 @@ MAX_QUEUED_SHARE: Final = 0.1  # Client's delay in a latency; more tells of this
 MIN_QUEUED_SECONDS: Final = 0.002  # Client's delay that withholds no latency; clocks add as much.
 INITIAL_CONCURRENT_CALLS: Final = 8
 """Calls at once before the server's latency is known; few enough for a small server."""
-MAX_ATTEMPTS: Final = 6
-"""Attempts per call: with doubling waits they bridge a restart of the server."""
+MAX_ATTEMPTS: Final = 6  # Attempts per call: their doubling waits bridge a server's restart.
 ATTEMPT_TIMEOUT_SECONDS: Final = 120.0
 """One attempt at a remote server; longer than any usual reply of a few hundred tokens."""
 CALL_DEADLINE_SECONDS: Final = 900.0
@@ -126,8 +124,7 @@ MAX_SAMPLED_ROWS: Final = 20_000
 
 # Error messages
 
-MAX_VALUE_CHARACTERS: Final = 60
-"""A value found in a data file; the file and the line show the rest."""
+MAX_VALUE_CHARACTERS: Final = 60  # A value of a data file; its file and line show the rest.
 MAX_LISTED_VALUES: Final = 5
 """Values in a message that are wrong in the same way; it ends with the number of the others."""
 
@@ -145,8 +142,7 @@ MAX_CAUSE_CHARACTERS: Final = 300
 MAX_REASON_CHARACTERS: Final = 80
 """A reason that is counted; longer ones differ in their end alone."""
 MAX_SUGGESTED_IDS: Final = 3  # Query ids suggested for an unknown one.
-MAX_LOG_LINES: Final = 3
-"""Last lines of a model server that did not start; the cause is among them."""
+MAX_LOG_LINES: Final = 3  # Last lines of a server that did not start; one names the cause.
 
 # Memory
 
@@ -156,16 +152,11 @@ TABLE_BATCH_CHARACTERS: Final = 2**26
 """Text held as Python objects before it becomes Arrow; a row may be a whole book."""
 TABLE_PIECE_BYTES: Final = 2**28
 """A piece of an Arrow table; a column has at most 2 GB of text, and joining copies a piece."""
-BLOCK_QUERIES: Final = 1000
-"""Queries that a step holds as objects at a time."""
-MODEL_BLOCK_QUERIES: Final = 8000
-"""The same if their answers are model calls, of which the last ones of a block wait."""
-ROW_GROUP_ROWS: Final = 2**17
-"""Rows of a Parquet file that are written together, unless a block has fewer."""
-WHOLE_DIGEST_ROWS: Final = 2**17
-"""Rows of a step's result that are hashed as one table; more are hashed in blocks."""
-WHOLE_DIGEST_CHARACTERS: Final = 2**24
-"""The same for the characters of its texts."""
+BLOCK_QUERIES: Final = 1000  # Queries that a step holds as objects at a time.
+MODEL_BLOCK_QUERIES: Final = 8000  # The same if each is a model call: a block waits for its last.
+ROW_GROUP_ROWS: Final = 2**17  # Rows of a Parquet file written together, if a block has as many.
+WHOLE_DIGEST_ROWS: Final = 2**17  # Rows of a result that is hashed whole; a longer one in blocks.
+WHOLE_DIGEST_CHARACTERS: Final = 2**24  # The same for the characters of its texts.
 SCORED_CHARACTERS: Final = 2**20  # Characters of answers scored at once; longer ones go alone.
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2  # Indexes of one kind in memory; rankings of one corpus share one.
@@ -176,10 +167,10 @@ ENCODED_TEXTS: Final = 64  # Texts encoded at a time: 134 MB for 512 tokens of 1
 HELD_STATES: Final = 2**25  # Numbers of token vectors kept for later pairs: 134 MB.
 KNN_SCORES: Final = 2**22
 """Scores per matrix product of an exact search: 16 MB, which may fit into a processor's cache."""
-MAXSIM_SCORES: Final = 64_000_000
-"""Scores of queries and passages in memory during late interaction: 256 MB."""
-MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000
-"""Products of tokens in memory during late interaction: 64 MB."""
+APPROXIMATE_FROM: Final = 50_000  # Passages from which `ann` has an index; fewer need none.
+MEASURED_QUERIES: Final = 500  # Queries searched exactly as well, to measure the recall of `ann`.
+MAXSIM_SCORES: Final = 64_000_000  # Scores in memory during late interaction: 256 MB.
+MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000  # Products of tokens in memory there: 64 MB.
 INDEX_PART_PASSAGES: Final = 16_384  # Sparse vectors that are inverted together: 200 MB.
 FREQUENT_TERM_BYTES: Final = 64_000_000  # Weights of frequent terms, one per document, for speed.
 RESAMPLED_COUNTS: Final = 4_000_000  # Counts of a bootstrap in memory: 32 MB.
@@ -245,8 +236,7 @@ REPORT_OPEN_ROWS: Final = 24  # Rows of a table that is open at first in a repor
 REPORT_OPEN_CELLS: Final = 120  # Cells of a table by label that is open at first in a report.
 REPORT_CONVERSATIONS: Final = 50  # Conversations in a report, the worst first.
 SHOWN_RANKS: Final = 10  # Passages of a ranking on a query's page and in the terminal.
-STORED_RANKS: Final = 5
-"""Passages of a ranking whose texts are stored with the results, for reports."""
+STORED_RANKS: Final = 5  # Passages of a ranking whose texts are stored for reports.
 LANGUAGE_RANKS: Final = 10  # Passages of a ranking whose languages are counted, as in nDCG@10.
 STORED_PASSAGE_CHARACTERS: Final = 600  # Such a text: a report contains thousands of them.
 SHOWN_FAILURES: Final = 5  # Reasons of failures in the terminal, the most frequent first.
@@ -309,8 +299,7 @@ TRACKED_BATCH: Final = 100  # Parameters or numbers of one request: the most tha
 SHOWN_DIFFERING_ANSWERS: Final = 20
 """Answers per metric in `ragstone score --explain`; `--json` prints all."""
 HELP_COLUMNS: Final = 100  # Width of help texts; longer lines are hard to read.
-PROGRESS_DELAY_SECONDS: Final = 2.0
-"""Time before a step shows progress; a faster step needs no bar."""
+PROGRESS_DELAY_SECONDS: Final = 2.0  # Time before progress shows; a faster step needs no bar.
 PROGRESS_LINE_SECONDS: Final = 10.0  # Time between two progress lines in a log file.
 
 # Test sets made by models
@@ -325,8 +314,7 @@ MAX_TURNS: Final = 8
 """Turns of a synthetic conversation: in longer ones users repeat themselves and agents invent."""
 BUILD_CONVERSATIONS: Final = 8
 """Concurrent conversations: the most that a spent budget can leave unfinished."""
-GENERATION_ROUNDS: Final = 3
-"""Rounds in a row without a further query, after which no more are made."""
+GENERATION_ROUNDS: Final = 3  # Rounds in a row without a further query that end a generation.
 GENERATION_BATCH: Final = 10
 """Queries per batch of writing and checks: the most that a spent budget can leave unfinished."""
 LANGUAGE_SAMPLE: Final = 200  # Passages whose language decides that of the queries.

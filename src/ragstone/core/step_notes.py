@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Any, Final
 
 from ragstone.core import limits
 
@@ -18,6 +18,7 @@ ROLES: Final[Mapping[str, str]] = {"query": "queries", "passage": "passages"}
 """The side of a search that texts are on -> their noun in notes."""
 
 _open: ContextVar[Counter[str] | None] = ContextVar("notes", default=None)
+_facts: ContextVar[dict[str, Any] | None] = ContextVar("facts", default=None)
 _arrays: ContextVar[dict[str, None] | None] = ContextVar("arrays", default=None)
 
 
@@ -46,6 +47,23 @@ def add_note(note: str, count: int = 1) -> None:
     notes = _open.get()
     if notes is not None and count:
         notes[note] += count
+
+
+@contextmanager
+def collect_facts() -> Iterator[dict[str, Any]]:
+    """Collect the facts of the block, plain data for the manifest of a step."""
+    facts: dict[str, Any] = {}
+    token = _facts.set(facts)
+    try:
+        yield facts
+    finally:
+        _facts.reset(token)
+
+
+def step_facts() -> dict[str, Any]:
+    """Return the facts of the step so far, to be added to; outside of a step, nobody reads them."""
+    facts = _facts.get()
+    return {} if facts is None else facts
 
 
 @contextmanager

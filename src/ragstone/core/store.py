@@ -52,7 +52,7 @@ from ragstone.core.fingerprint import (
 )
 from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
 from ragstone.core.result_digest import digest_result_file
-from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.core.step_notes import collect_arrays, collect_facts, collect_notes, use_arrays
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
@@ -114,7 +114,7 @@ class Store:
             return stored
         self.check_writable()
         started = time.time()
-        with collect_notes() as notes, collect_arrays() as arrays:
+        with collect_notes() as notes, collect_arrays() as arrays, collect_facts() as found:
             made = compute(component, **inputs)
             blocks = made if isinstance(made, Iterator) else iter([made])
             begun = list(itertools.islice(blocks, 2))
@@ -127,6 +127,7 @@ class Store:
                     "failed": 0,
                     **({"notes": dict(notes)} if notes else {}),
                     **({"arrays": list(arrays)} if arrays else {}),
+                    **found,
                     **(facts() if facts else {}),
                     **_run_facts(started),
                 }

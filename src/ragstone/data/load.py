@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from ragstone.core import registry
-from ragstone.core.component import component_error
+from ragstone.core.component_error import component_error
 from ragstone.core.regular_files import is_there
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours

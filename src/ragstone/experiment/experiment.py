@@ -16,7 +16,7 @@ from ragstone.calls.deadline import Deadline
 from ragstone.calls.identity import digest_folder
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.core.component import error_log
+from ragstone.core.component_error import error_log
 from ragstone.core.registry import beside, create
 from ragstone.core.schemas import columns
 from ragstone.core.store import Store

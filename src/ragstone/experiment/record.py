@@ -379,6 +379,7 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
             manifest["packages"],
             manifest["started"],
             tuple(sorted(trusted | ({folder} if table.trusted else set()))),
+            manifest.get("ann"),
         )
     in_order = sorted(found.values(), key=lambda entry: len(entry.trusted))
     kept = {entry.folder: entry for entry in in_order}

@@ -128,7 +128,8 @@ def _blocks(
 ) -> Iterable[Mapping[str, Table]]:
     """Return the rows in blocks of queries; your own component gets all rows at once."""
     size = limits.MODEL_BLOCK_QUERIES if component.cost(1, 1) else limits.BLOCK_QUERIES
-    large = next(iter(tables.values())).num_rows > size and is_ours(type(component))
+    divisible = is_ours(type(component)) and not component.takes_all_items
+    large = divisible and next(iter(tables.values())).num_rows > size
     found = blocks_by_query(tables, size) if large else None
     return found or [{name: given.table for name, given in tables.items()}]
 

@@ -63,7 +63,7 @@ def embed_corpus(
     store = corpus.store
     if store is None:
         return _in_memory(embedder, services, precision)
-    made_of = _made_of(embedder, precision)
+    made_of = vectors_made_of(embedder, precision)
     key = fingerprint({**made_of, "store": str(store.root), "corpus": corpus.content_digest})
     vectors, notes = INDEXES.get(
         "vectors", key, lambda: _stored(store, embedder, services, precision)
@@ -87,7 +87,7 @@ def missing_bytes(corpus: Corpus, embedder: Embedder, precision: Precision) -> d
     """
     if corpus.store is None or embedder.dimension is None:
         return {}
-    made_of = _made_of(embedder, precision)
+    made_of = vectors_made_of(embedder, precision)
     row = row_type(precision, embedder.dimension).itemsize
     digests = _known_digests(corpus, corpus.store)
     folder = corpus.store.kept_files("vectors", made_of)
@@ -155,7 +155,7 @@ def _embed(
 
 
 def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:
-    made_of = _made_of(embedder, precision)
+    made_of = vectors_made_of(embedder, precision)
     return _read(store, store.files("vectors", made_of, lambda _: None), precision)
 
 
@@ -173,7 +173,8 @@ def _set_aside(store: Store, error: DamagedFile) -> None:
     set_aside(store, error.path)
 
 
-def _made_of(embedder: Embedder, precision: Precision) -> dict[str, Any]:
+def vectors_made_of(embedder: Embedder, precision: Precision) -> dict[str, Any]:
+    """Return what the vectors of a corpus depend on besides its texts."""
     source = [source_digest(_embed), source_digest(encode)]
     return {"embedder": embedder, "precision": precision, "source": source}
 

@@ -159,6 +159,8 @@ class StepEntry:
     made_at: str
     trusted: tuple[str, ...] = ()
     """Folders of steps of other code that this one rests on, perhaps itself (`--trust-code`)."""
+    ann: Mapping[str, Any] | None = None
+    """Of an approximate search: target, recall, lower_bound, n and nprobe (docs/retrievers.md)."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ def remarks(results: StoredResults) -> list[str]:
         *_machine_qrels(results),
         *(f"{sentence}." for sentence in trained_sentences(results.record.trained)),
         *_correctness(results),
+        *_approximate(results),
         *_oracle(results),
         *doubts,
         *rest,
@@ -37,6 +38,19 @@ def _secret(results: StoredResults) -> Iterator[str]:
             "Figures of all answers together, such as macro-F1, contain the secret queries and are "
             "not shown."
         )
+
+
+def _approximate(results: StoredResults) -> Iterator[str]:
+    """Yield the recall that each approximate search reached."""
+    for entry in results.record.steps:
+        if found := entry.ann:
+            low = found["lower_bound"]
+            bound = "no interval" if low is None else f"at least {low:.3f} at 95 %"
+            yield (
+                f"`{results.part_name(entry.folder)}` searched approximately: recall "
+                f"{found['recall']:.3f} ({bound}; target {found['target']:g}), measured on "
+                f"{found['n']:,} of the queries; {found['nprobe']:,} lists a query."
+            )
 
 
 def _machine_qrels(results: StoredResults) -> Iterator[str]:

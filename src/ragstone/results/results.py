@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from arro3.core import Table
 
-from ragstone.core.component import component_error
+from ragstone.core.component_error import component_error
 from ragstone.core.registry import create
 from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, scores_to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable

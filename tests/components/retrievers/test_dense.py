@@ -13,9 +13,11 @@ import pytest
 from tests.support import rankings
 
 from ragstone.components.retrievers.dense import Dense
+from ragstone.core import limits
 from ragstone.core.component import Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.step_notes import collect_notes
+from ragstone.core.registry import create
+from ragstone.core.step_notes import collect_facts, collect_notes
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ConfigError, RagstoneError, UnknownComponent
@@ -207,3 +209,89 @@ def test_long_and_empty_texts_are_searched_and_counted() -> None:
     assert [len(ranking) for ranking in found] == [3, 3, 3]
     assert [found[0].passage_ids[0], found[2].passage_ids[0]] == ["p1", "p0"]
     assert dict(notes) == {"passages cut to 512 tokens": 1, "queries cut to 512 tokens": 1}
+
+
+def test_keys_of_exact_searches_do_not_know_of_approximate_ones() -> None:
+    """A target without `ann` is in no key; with it, both are."""
+    keys = [
+        cache_key_parts(Dense(embedder=WRITTEN, **more))["parameters"]
+        for more in ({}, {"recall": 0.9}, {"ann": "ivf"}, {"ann": "ivf", "recall": 0.9})
+    ]
+    assert keys[0] == keys[1]
+    assert not {"ann", "recall"} & keys[0].keys()
+    assert keys[3] == {**keys[0], "ann": "ivf", "recall": 0.9}
+    assert keys[2]["recall"] == 0.95
+
+
+@pytest.mark.parametrize("recall", [0, -1, 1.01, float("nan")])
+def test_a_target_that_is_no_share_is_refused(recall: float) -> None:
+    """The message has the value."""
+    with pytest.raises(ConfigError, match=f"at most 1, found {recall}"):
+        Dense(embedder=WRITTEN, ann="ivf", recall=recall)
+
+
+def test_an_unknown_index_is_refused() -> None:
+    """The message names those that there are."""
+    with pytest.raises(ConfigError, match="ivf"):
+        create("retrievers", {"name": "dense", "ann": "ifv", "embedder": WRITTEN}, where="dense")
+
+
+def _random(count: int, seed: int = 0) -> list[str]:
+    rows = np.random.default_rng(seed).normal(size=(count, 8)).round(2)
+    return [" ".join(map(str, row)) for row in rows]
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_an_approximate_search_keeps_its_recall(
+    precision: Precision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fact has the five fields; over the measured queries the recall is the stated one."""
+    monkeypatch.setattr(limits, "APPROXIMATE_FROM", 800)
+    corpus = _corpus(*_random(900))
+    searches = [Search(str(n), text) for n, text in enumerate(_random(300, 1))]
+    exact = rankings(Dense(10, WRITTEN, precision), searches, corpus)
+    with collect_facts() as facts:
+        found = rankings(Dense(10, WRITTEN, precision, "ivf", 0.9), searches, corpus)
+    ann = facts["ann"]
+    assert list(ann) == ["target", "recall", "lower_bound", "n", "nprobe"]
+    assert (ann["target"], ann["n"]) == (0.9, 300)
+    assert 0.9 <= ann["lower_bound"] < ann["recall"] < 1
+    shares = [
+        np.mean(np.array(one.scores) >= other.scores[-1]) * len(one.scores) / 10
+        for one, other in zip(found, exact, strict=True)
+    ]
+    assert np.mean(shares) == pytest.approx(ann["recall"])
+
+
+@pytest.mark.parametrize(("count", "recall"), [(799, 0.9), (900, 1.0)])
+def test_small_corpora_and_a_recall_of_1_are_searched_exactly(
+    count: int, recall: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note tells it, and there is no measured recall."""
+    monkeypatch.setattr(limits, "APPROXIMATE_FROM", 800)
+    corpus, searches = _corpus(*_random(count)), [Search("q", _random(1, 1)[0])]
+    with collect_facts() as facts, collect_notes() as notes:
+        found = rankings(Dense(10, WRITTEN, ann="ivf", recall=recall), searches, corpus)
+    assert found == rankings(Dense(10, WRITTEN), searches, corpus)
+    ((note, passages),) = notes.items()
+    assert (passages, facts) == (count, {})
+    assert "searched exactly" in note
+    assert limits.MEASURED_QUERIES == 500
+
+
+def test_too_few_queries_to_show_a_recall_are_searched_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The number of queries is told; no queries measure nothing."""
+    monkeypatch.setattr(limits, "APPROXIMATE_FROM", 800)
+    corpus = _corpus(*_random(900))
+    searches = [Search(str(n), text) for n, text in enumerate(_random(3, 1))]
+    retriever = Dense(10, WRITTEN, ann="ivf", recall=0.9)
+    with collect_facts() as facts, collect_notes() as notes:
+        assert rankings(retriever, [], corpus) == []
+        assert facts == {}
+        assert rankings(retriever, searches, corpus) == rankings(
+            Dense(10, WRITTEN), searches, corpus
+        )
+    assert (facts["ann"]["n"], facts["ann"]["recall"]) == (3, 1.0)
+    assert notes == {"queries searched exactly: only all lists reach 0.9": 3}

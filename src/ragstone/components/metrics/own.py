@@ -24,7 +24,7 @@ from ragstone.components.metrics.base import (
     RankingMetric,
     Scored,
 )
-from ragstone.core.component import component_error
+from ragstone.core.component_error import component_error
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.types import Context, ContextPassage, Ranking
 

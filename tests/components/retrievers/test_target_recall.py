@@ -1,0 +1,96 @@
+"""The effort of an approximate search, on vectors where one list is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragstone.components.retrievers import target_recall as module
+from ragstone.components.retrievers.target_recall import measure, recall_of, together
+from ragstone.core import limits
+from ragstone.indexes.exact_knn import Near, nearest
+from ragstone.indexes.ivf_index import IvfIndex, _build
+from ragstone.indexes.quantisation import Vectors, longest
+from ragstone.statistics.summary import mean_interval
+
+
+@pytest.fixture(scope="module")
+def index() -> IvfIndex:
+    """An index of random vectors, the hardest case."""
+    rows = np.random.default_rng(0).standard_normal((2000, 12)).astype(np.float32)
+    vectors = Vectors((rows,), 12, longest(rows))
+    return IvfIndex(_build(vectors), vectors)
+
+
+def _queries(count: int) -> Any:
+    return np.random.default_rng(1).standard_normal((count, 12)).astype(np.float32)
+
+
+@pytest.mark.parametrize("target", [0.5, 0.9, 0.97])
+def test_the_lower_bound_reaches_the_target_and_half_the_effort_does_not(
+    index: IvfIndex, target: float
+) -> None:
+    """Recall and bound are those of the measured queries at the chosen number of lists."""
+    queries = _queries(700)
+    reached = measure(queries, index, 10, target)
+    assert (reached.target, reached.n) == (target, 500)
+    assert target <= reached.lower_bound <= reached.recall < 1  # type: ignore[operator]
+    sample = queries[np.linspace(0, 699, 500).astype(int)]
+    for probed in (reached.nprobe, reached.nprobe // 2):
+        found = index.nearest(sample, 10, probed, int)
+        pairs = zip(found, nearest(sample, index.vectors, 10), strict=True)
+        recalls = np.array([recall_of(*pair) for pair in pairs])
+        low, _ = mean_interval(recalls, None, 0.95) or (0, 0)
+        if probed == reached.nprobe:
+            assert (reached.recall, reached.lower_bound) == (recalls.mean(), low)
+        else:
+            assert low < target
+
+
+@pytest.mark.parametrize("count", [1, 5, 60])
+def test_few_queries_are_all_measured(index: IvfIndex, count: int) -> None:
+    """The number is told; if it is too small to show the target, all lists are read."""
+    reached = measure(_queries(count), index, 10, 0.97)
+    assert reached.n == count
+    assert (reached.nprobe, reached.recall) == (len(index), 1.0)
+
+
+def test_the_search_ends_below_the_number_of_lists(
+    index: IvfIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number of lists above half of all is tried before the exact search."""
+    asked: list[int] = []
+    plain: Callable[..., Iterator[Near]] = IvfIndex.nearest
+
+    def counted(self: IvfIndex, queries: Any, top_k: int, probed: int, step: Any) -> Any:
+        asked.append(probed)
+        return plain(self, queries, top_k, probed, step)
+
+    monkeypatch.setattr(IvfIndex, "nearest", counted)
+    monkeypatch.setattr(limits, "MEASURED_QUERIES", 7)
+    measure(_queries(100), index, 10, 1 - 1e-9)
+    assert asked == [1, 2, 4, 8, 16, 32, 64]
+    assert len(index) == 112
+
+
+def test_equal_scores_count_as_found() -> None:
+    """Which of two equal passages is found makes no difference."""
+    exact = Near(np.array([1, 2, 3]), np.array([3, 2, 1], dtype=np.float32))
+    found = Near(np.array([1, 9]), np.array([3, 1], dtype=np.float32))
+    assert recall_of(found, exact) == pytest.approx(2 / 3)
+    assert recall_of(exact, exact) == 1
+    assert recall_of(Near(exact.places[:0], exact.scores[:0]), exact) == 0
+
+
+def test_searches_of_several_collections_are_one_fact() -> None:
+    """The mean over queries, the lowest bound, the highest effort."""
+    one = {"target": 0.9, "recall": 0.95, "lower_bound": 0.93, "n": 300, "nprobe": 4}
+    other = {"target": 0.9, "recall": 1.0, "lower_bound": 0.91, "n": 100, "nprobe": 16}
+    assert together([one]) == one
+    found = together([one, other])
+    assert found == {"target": 0.9, "recall": 0.9625, "lower_bound": 0.91, "n": 400, "nprobe": 16}
+    assert together([one, {**other, "lower_bound": None}])["lower_bound"] is None
+    assert module._CONFIDENCE == 0.95
