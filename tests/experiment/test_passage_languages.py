@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ragstone.core.schemas import columns
+from ragstone.core.schemas import columns, rankings_to_table
+from ragstone.core.stored_table import StoredTable
 from ragstone.data.dataset import Dataset
 from ragstone.experiment.passage_languages import passage_languages_table
 from ragstone.types import Ranking
@@ -23,11 +24,14 @@ def dataset(**labels: str) -> Dataset:
     )
 
 
+def run() -> StoredTable:
+    """Return a run of one passage."""
+    return StoredTable.in_memory(rankings_to_table(["q"], [Ranking(["b"], [1.0])]))
+
+
 def test_labels_count_before_recognised_languages() -> None:
     """Passages that neither qrels nor runs name are left out; regions are ignored."""
-    found = passage_languages_table(
-        dataset(language="en-GB", parallel="7"), [{"q": Ranking(["b"])}]
-    )
+    found = passage_languages_table(dataset(language="en-GB", parallel="7"), [run()])
 
     assert found is not None
     assert {name: [*held] for name, held in columns(found.table).items()} == {
@@ -39,4 +43,4 @@ def test_labels_count_before_recognised_languages() -> None:
 
 def test_without_labels_nothing_is_recognised() -> None:
     """A data set in one language costs nothing."""
-    assert passage_languages_table(dataset(), [{"q": Ranking(["b"])}]) is None
+    assert passage_languages_table(dataset(), [run()]) is None

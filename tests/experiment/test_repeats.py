@@ -123,7 +123,7 @@ def test_a_score_is_the_mean_over_all_answers(make: Make) -> None:
         assert trial.scores["pass@1"][query_id].value == pytest.approx(score.value)
         assert trial.scores["pass@4"][query_id].value >= score.value  # type: ignore[operator]
     (usage,) = results_document(results)["usage"]
-    failed = sum(p.answer is None for p in trial.all_predictions)
+    failed = sum(p.answer is None for p in trial.each_prediction())
     assert (usage["answered"], usage["failed"]) == (72 - failed, failed)
     assert failed > 0
     assert results.record.calls[0].asked == 72
@@ -266,7 +266,7 @@ def test_the_readers_of_results_know_repeats(make: Make, tmp_path: Path) -> None
     passport = results.passport(scores=True)
     assert len(passport["contents"]["trials"]) == 4
     assert passport["calls"][0]["replies"] == sum(
-        p.call_key != "" and p.answer is not None for p in results.trials[0].all_predictions
+        p.call_key != "" and p.answer is not None for p in results.trials[0].each_prediction()
     )
     found = verify(passport, store="store", data="queries.jsonl")
     assert (found.different, found.equal > 0) == ((), True)
@@ -368,7 +368,7 @@ def test_the_seeds_of_a_sampling_model_are_consecutive(
         return make(f"repeats={repeats}", **document).run()
 
     first, second = run(3, 3).trials[0], run(4, 1)
-    texts = {p.answer for p in first.all_predictions}
+    texts = {p.answer for p in first.each_prediction()}
     assert len(texts) > 2
     assert second.record.calls[0].asked == 0
     given = {q: p.answer for q, p in second.trials[0].predictions.items()}

@@ -58,7 +58,8 @@ def _no_indexes() -> None:
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
 def test_all_lists_give_the_exact_ranking(precision: Precision) -> None:
     """Ids and scores are those of the exact search, in every precision."""
-    index, done = _index(None, precision), []
+    done: list[int] = []
+    index = _index(None, precision)
     found = list(index.nearest(_queries(), 20, len(index), done.append))
     for one, other in zip(found, nearest(_queries(), index.vectors, 20), strict=True):
         assert one.places.tolist() == other.places.tolist()

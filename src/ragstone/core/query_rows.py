@@ -104,23 +104,19 @@ class _Reader:
 
     def __init__(self, table: StoredTable) -> None:
         self._blocks = table.blocks()
-        self._open: Table | None = None
+        # A table without rows has no block, and is small.
+        self._open = next(self._blocks, None) or table.table
         self._done = 0
 
     def until(self, row: int) -> Table:
         """Return the rows after those read before, up to `row`."""
-        pieces: list[Table] = []
-        while True:
-            if self._open is None:
-                self._open = next(self._blocks, None)
-            if self._open is None:
-                break
+        schema, pieces = self._open.schema, list[Table]()
+        while self._done < row:
             count = min(row - self._done, self._open.num_rows)
             pieces.append(self._open.slice(0, count))
+            self._open = self._open.slice(count)
             self._done += count
-            if count < self._open.num_rows:
-                self._open = self._open.slice(count)
-                break
-            self._open = None
+            if not self._open.num_rows:
+                self._open = next(self._blocks, self._open)
         batches = [batch for piece in pieces for batch in piece.to_batches()]
-        return Table.from_batches(batches, schema=pieces[0].schema)
+        return Table.from_batches(batches, schema=schema)

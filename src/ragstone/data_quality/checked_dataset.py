@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -65,7 +65,7 @@ class Subject:
     """File of rows with the answers of a system that the data set was read from, if it is one."""
 
     @cached_property
-    def queries(self) -> list[Query]:
+    def queries(self) -> Sequence[Query]:
         """The queries in order."""
         return self.dataset.queries
 

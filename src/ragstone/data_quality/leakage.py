@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
@@ -43,7 +43,7 @@ def check_splits(subject: Subject) -> Iterator[Finding]:
 
 
 def _shared(
-    subject: Subject, name: str, ours: list[Query], theirs: list[Query] | tuple[Query, ...]
+    subject: Subject, name: str, ours: Sequence[Query], theirs: Sequence[Query] | tuple[Query, ...]
 ) -> Iterator[Finding]:
     texts = [text_with_history(query) for query in (*ours, *theirs)]
     met: dict[int, tuple[int, float]] = {}

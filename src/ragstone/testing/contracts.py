@@ -280,7 +280,7 @@ def _services() -> Services:
 
 
 def _queries() -> list[Query]:
-    return _data().queries[:_QUERIES]
+    return list(_data().queries[:_QUERIES])
 
 
 def _searches() -> list[Search]:
