@@ -594,6 +594,7 @@ def test_results_are_shown_up_to_a_maximum(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(limits, "SHOWN_FAILURES", 1)
     monkeypatch.setattr(limits, "SHOWN_RANKS", 2)
     monkeypatch.setattr(limits, "REPORT_LABEL_VALUES", 1)
+    results.store.remove_json("boards", results.name)  # it is kept with the former limits
     text = "\n".join(map(str, leaderboard_parts(results)))
     assert "chat: reason 0\n  and 2 other reasons: `ragstone show --query ID`" in text
     ranks = [line for line in terminal._ranking_lines(run, query_id, {}) if ". " in line]

@@ -69,6 +69,7 @@ _STEPS: Final = _schema("steps")
 _REASONING: Final = _schema("tokens_reasoning:int")
 _SENTENCES: Final = _schema("sentences")
 _QUEUED: Final = _schema("queued:float")
+_REPORTS: Final = (_REPORTED, _STEPS, _REASONING, _SENTENCES, _QUEUED)
 """Columns of predictions of which at least one has such a value."""
 HOPS: Final = _schema(
     "query_id hop:int query passage_ids:texts texts:texts tokens:int seconds:float"
@@ -276,11 +277,10 @@ def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
 def uniform_predictions(tables: Iterable[Table]) -> Iterator[Table]:
     """Yield PREDICTIONS tables with the same columns, as if they were parts of one table."""
     made = list(tables)
-    reports = (_REPORTED, _STEPS, _REASONING, _SENTENCES)
-    for one in reports:
+    for one in _REPORTS:
         if any(one.names[0] in table.column_names for table in made):
             made = [_with_columns(table, one) for table in made]
-    order = [*PREDICTIONS.names, *(name for one in reports for name in one.names)]
+    order = [*PREDICTIONS.names, *(name for one in _REPORTS for name in one.names)]
     for table in made:
         yield table.select([name for name in order if name in table.column_names])
 

@@ -1,0 +1,101 @@
+"""A step computed in blocks of queries has the result of one that is computed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.core import limits
+from ragstone.core.component import Outcome
+from ragstone.core.schemas import PREDICTIONS, predictions_to_table, uniform_predictions
+from ragstone.experiment.load import load_experiment
+from ragstone.experiment.step_blocks import run_step
+from ragstone.protocols import Retriever
+from ragstone.results.results import Results
+from ragstone.types import Prediction, Ranking, Search
+
+SETTINGS = ["none", "gold", "gold+noise(2)", "retrieved(3)"]
+
+
+def run(folder: Path, systems: Sequence[dict[str, Any]] = ()) -> Results:
+    """Run two systems on the sample."""
+    systems = systems or [
+        {"retriever": "fusion(retrievers=[bm25, dense])", "generator": "gold"},
+        {"retriever": "bm25", "reranker": "maxsim", "generator": "gold", "name": "two"},
+    ]
+    made = load_experiment(
+        {
+            "data": "sample",
+            "store": str(folder),
+            "systems": list(systems),
+            "settings": SETTINGS,
+            "metrics": ["Match", "F1", "ROUGE-L", "nDCG@5", "R@3"],
+        }
+    )
+    return made.run()
+
+
+def digests(results: Results) -> dict[str, str]:
+    """Return step and key -> digest."""
+    return {folder: one["digest"] for folder, one in results.manifests.items()}
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_blocks_do_not_change_a_digest(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fusion, reranking, contexts, answers and scores, with blocks of one query too."""
+    whole = run(tmp_path / "whole")
+    monkeypatch.setattr(limits, "BLOCK_QUERIES", size)
+    monkeypatch.setattr(limits, "MODEL_BLOCK_QUERIES", size)
+    parts = run(tmp_path / "parts")
+
+    assert digests(parts) == digests(whole)
+    assert str(parts) == str(whole)
+    reasons = [one.get("reasons") for one in parts.manifests.values()]
+    assert reasons == [one.get("reasons") for one in whole.manifests.values()]
+
+
+@dataclass(frozen=True)
+class Counted(Retriever):
+    """Finds nothing, and counts its calls."""
+
+    folder: str = ""
+    top_k: int = 5
+
+    def retrieve(self, searches: Sequence[Search], services: Any) -> Iterator[Outcome[Ranking]]:
+        """Return an empty ranking for each search."""
+        with (Path(self.folder) / "calls").open("a") as file:
+            file.write(f"{len(searches)}\n")
+        return (Outcome(Ranking()) for _ in searches)
+
+
+def test_an_own_component_gets_all_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may build its index in the call, and only the first failures of a run stop it."""
+    monkeypatch.setattr(limits, "BLOCK_QUERIES", 3)
+    run(tmp_path, [{"retriever": Counted(str(tmp_path)), "generator": "gold"}])
+
+    (count,) = (tmp_path / "calls").read_text().split()
+    assert int(count) > 3
+
+
+def test_predictions_of_blocks_have_the_same_columns() -> None:
+    """A column that one block needs is empty in the others, as in a table made at once."""
+    plain = [Prediction("a", "x"), Prediction("b", None, reason="off")]
+    told = [Prediction("c", "y", confidence=0.5), Prediction("d", "z", tokens_reasoning=3)]
+    blocks = list(uniform_predictions([predictions_to_table(plain), predictions_to_table(told)]))
+
+    assert blocks[0].schema == blocks[1].schema == predictions_to_table(plain + told).schema
+    (alone,) = uniform_predictions([predictions_to_table(plain)])
+    assert alone.schema == PREDICTIONS
+
+
+def test_the_blocks_are_of_a_thousand_queries() -> None:
+    """Those of models are larger, as the last calls of a block are waited for."""
+    assert (limits.BLOCK_QUERIES, limits.MODEL_BLOCK_QUERIES) == (1000, 8000)
+    assert limits.ROW_GROUP_ROWS >= 100 * limits.BLOCK_QUERIES
+    assert run_step.__doc__
