@@ -155,6 +155,7 @@ TABLE_BATCH_CHARACTERS: Final = 2**26
 TABLE_PIECE_BYTES: Final = 2**28
 """A piece of an Arrow table; a column has at most 2 GB of text, and joining copies a piece."""
 SCORED_CHARACTERS: Final = 2**20  # Characters of answers scored at once; longer ones go alone.
+CACHED_CUTS: Final = 4096  # Short texts cut into words, which several metrics of a batch share.
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
