@@ -96,7 +96,7 @@ _NOT_PLAIN: Final = re.compile(
     re.VERBOSE,
 )
 """The first digit of a number that may be written in another way; other digits stay as they are."""
-_MOST_SIGNS: Final = 4
+_SIGNS_BEFORE: Final = 4
 _SIGN_BEFORE: Final = re.compile(f"[-%. {CURRENCIES}]")
 _US_DOLLARS: Final = re.compile(r"\bus\$")
 _NAME_SIGN: Final = re.compile("[+#♭]")
@@ -163,7 +163,7 @@ def numbers(text: str, language: str = "") -> str:
 def _first_sign(text: str, digit: int, done: int) -> int:
     """Return where a number may start, whose first digit is at a place: at most 4 signs before."""
     first = digit
-    while first > max(done, digit - _MOST_SIGNS) and _SIGN_BEFORE.match(text, first - 1):
+    while first > max(done, digit - _SIGNS_BEFORE) and _SIGN_BEFORE.match(text, first - 1):
         first -= 1
     return first
 
