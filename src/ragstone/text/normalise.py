@@ -87,7 +87,7 @@ def fold(text: str, language: str = "") -> str:
         folded = numbers(text.lower().translate(_CONTROLS), language)
     else:
         normal = unicodedata.normalize("NFKC", set_apart(text)).casefold()
-        plain = "".join(map(_character, unicodedata.normalize("NFKC", normal)))
+        plain = "".join(map(folded_character, unicodedata.normalize("NFKC", normal)))
         spaced = UNSPACED_CHARACTER.sub(r" \g<0> ", plain)
         folded = KEPT.sub(SIGN, numbers(spaced, language))
     if any(character not in _SIGNS and not character.isspace() for character in folded):
@@ -99,11 +99,12 @@ def fold(text: str, language: str = "") -> str:
 
 def _held_sign(character: str) -> str:
     sign = unicodedata.category(character)[0] in "PS"
-    return hold(character) if sign else _character(character)
+    return hold(character) if sign else folded_character(character)
 
 
 @lru_cache(maxsize=limits.CACHED_CHARACTERS)
-def _character(character: str) -> str:
+def folded_character(character: str) -> str:
+    """Return what a character of a text with case folded is replaced by."""
     if character.isascii():
         return character if character.isprintable() else " "
     category = unicodedata.category(character)

@@ -83,10 +83,24 @@ _NUMBER: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_START: Final = re.compile(f"[-%.0-9{CURRENCIES}]")
+_PLAIN_BEFORE: Final = rf"""
+    (?<=[%{CURRENCIES}][0-9]) | (?<=[%{CURRENCIES}]\ [0-9])
+  | (?<![\w)\]%-]-[0-9])(?<=-[0-9]) | (?<![\w.]\.[0-9])(?<=\.[0-9])
+"""
+_PLAIN_AFTER: Final = rf"""
+    [.,'{DECIMAL_MARK}{THOUSANDS_MARK}]\d | \^ | \ \d/ | \ ?(?:{_PERCENT}) | \ ?[‰°]
+  | (?:\ ?(?:{_SCALE}))?\ ?(?:{_MONEY}) | [-/:*+=]\d | {_UNIT}
+"""
+_NOT_PLAIN: Final = re.compile(
+    rf"[0-9](?:{_PLAIN_BEFORE}|\d*(?:{_PLAIN_AFTER}))",
+    re.VERBOSE,
+)
+"""The first digit of a number that may be written in another way; other digits stay as they are."""
+_SIGNS_BEFORE: Final = 4
+_SIGN_BEFORE: Final = re.compile(f"[-%. {CURRENCIES}]")
 _US_DOLLARS: Final = re.compile(r"\bus\$")
 _NAME_SIGN: Final = re.compile("[+#♭]")
-_NAME: Final = re.compile(r"(?<=[^\W\d_])\+\+|(?<=[^\W_])[+#♭](?!\w)")
+_NAME: Final = re.compile(r"[+#♭](?:(?<=[^\W\d_]\+)\+|(?<=[^\W_][+#♭])(?!\w))")
 _DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)|\d{4}\.\d{1,2}\.\d{1,2}")
 _BY_THREES: Final = re.compile(r"[1-9]\d{0,2}(?:\D\d{3})+")
 _BY_TWOS: Final = re.compile(r"[1-9]\d?(?:,\d\d)+,\d{3}")
@@ -136,14 +150,22 @@ def numbers(text: str, language: str = "") -> str:
     if "us$" in text:
         text = _US_DOLLARS.sub("$", text)
     found, done = list[str](), 0
-    # A search for single characters is several times as fast as one for the whole pattern.
-    while start := _START.search(text, done):
-        place = start.start()
-        number = _NUMBER.match(text, place)
-        found += (text[done:place], _written(number, comma=comma) if number else start[0])
-        done = number.end() if number else place + 1
+    while digit := _NOT_PLAIN.search(text, done):
+        first = _first_sign(text, digit.start(), done)
+        while not (number := _NUMBER.match(text, first)):
+            first += 1
+        found += (text[done:first], _written(number, comma=comma))
+        done = number.end()
     text = "".join((*found, text[done:]))
     return _NAME.sub(lambda m: hold(m[0]), text) if _NAME_SIGN.search(text) else text
+
+
+def _first_sign(text: str, digit: int, done: int) -> int:
+    """Return where a number may start, whose first digit is at a place: at most 4 signs before."""
+    first = digit
+    while first > max(done, digit - _SIGNS_BEFORE) and _SIGN_BEFORE.match(text, first - 1):
+        first -= 1
+    return first
 
 
 def _habits(language: str) -> tuple[bool, bool]:

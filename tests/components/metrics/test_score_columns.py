@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragstone.components.metrics.precision_recall import lcs_length, rates
 from ragstone.components.metrics.score import (
     AnswerScores,
     RankingScores,
@@ -107,3 +108,19 @@ def test_a_very_long_answer_is_scored_alone(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(limits, "SCORED_CHARACTERS", 100)
 
     assert digest_table(score_answers(METRICS, queries, predictions)) == digest_table(whole)
+
+
+def test_long_gold_answers_and_cached_cuts_equal_the_plain_forms() -> None:
+    """A gold answer longer than 64 tokens, and more texts than `CACHED_CUTS`, change no value."""
+    gold = [f"w{i % 40}" for i in range(90)]
+    said = [f"w{i % 37}" for i in range(0, 180, 2)]
+    size = limits.CACHED_CUTS + 3
+    queries = [Query(f"q{i}", "?", (" ".join(gold),)) for i in range(size)]
+    predictions = [Prediction(f"q{i}", f"{' '.join(said[: i % 90])} x{i}") for i in range(size)]
+    last = [*said[: (size - 1) % 90], f"x{size - 1}"]
+
+    names = ["ROUGE-L", "ROUGE-L(variant=mtrag)"]
+    values = columns(score_answers(names, queries, predictions))["value"]
+
+    expected = rates(lcs_length(last, gold), len(last), len(gold)).f1
+    assert (values[size - 1], values[-1]) == (expected, expected)

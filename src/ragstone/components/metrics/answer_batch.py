@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.components.metrics.fast_tokens import Texts, cut
+from ragstone.components.metrics.published_normalisers import ascii_tokens, squad_tokens
 from ragstone.components.metrics.token_overlap import TokenOverlap
 
 if TYPE_CHECKING:
@@ -92,6 +93,18 @@ class AnswerBatch:
         """Overlap of answers and gold answers in pieces."""
         answers, labels = self._cut
         return TokenOverlap(answers.pieces, labels.pieces, self.gold_pair)
+
+    @cached_property
+    def squad(self) -> TokenOverlap:
+        """Overlap of answers and gold answers in the words of SQuAD's script."""
+        return TokenOverlap(squad_tokens(self.answers), squad_tokens(self.labels), self.gold_pair)
+
+    @cached_property
+    def ascii_pieces(self) -> TokenOverlap:
+        """Overlap of answers and their first gold answers in the pieces of Google's ROUGE."""
+        first = [gold[0] for gold in self.gold]
+        pair = np.arange(len(self))
+        return TokenOverlap(ascii_tokens(self.answers), ascii_tokens(first), pair)
 
     @property
     def signs_inside(self) -> Flags:

@@ -17,15 +17,14 @@ import numpy as np
 
 from ragstone.components.metrics.arrays import positions
 from ragstone.core.byte_codes import MIX, WORD, byte_codes
+from ragstone.text.fold_many import END, fold_joined
 from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, SIGN, fold, is_english, words
-from ragstone.text.numbers import NUMERIC
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragstone.components.metrics.arrays import Codes, Flags, Ints
 
-_END: Final = "\0"
 _SIGNS: Final = (string.punctuation + SIGN).encode()
 _BLANK: Final = 32
 _FULL_STOP: Final = 30
@@ -37,6 +36,7 @@ _FOLD: Final = bytes(
     for byte in bytes(range(256)).lower()
 )  # fmt: skip
 """Byte -> byte: ends of texts to 0, signs below the blank, letters and digits above it."""
+_NO_CHARACTER: Final = "\uffff"
 _BELOW_BLANK: Final = bytes(range(1, _BLANK))
 
 
@@ -184,21 +184,37 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
     known = [""] * len(texts) if languages is None else languages
     found = Texts(texts, known)
     if len(found.ends) != len(texts) + 1:  # a text contains a zero itself
-        found = Texts([text.replace(_END, " ") for text in texts], known)
+        found = Texts([text.replace(END, " ") for text in texts], known)
     empty = [i for i in positions(found.pieces.counts == 0) if texts[i].strip()]
     signs = frozenset(i for i in empty if texts[i].isascii() and not fold(texts[i]).isascii())
     return Texts(found.texts, known, signs) if signs else found
 
 
 def _joined(texts: Sequence[str], languages: Sequence[str], signs: frozenset[int]) -> bytes:
-    """Return the texts with an end before and after each; all but plain ASCII ones are folded."""
-    found = _END.join(
-        text
-        if text.isascii() and not NUMERIC.search(text) and i not in signs
-        else fold(text, language)
-        for i, (text, language) in enumerate(zip(texts, languages, strict=True))
-    )
-    return f"{_END}{found}{_END}".encode() if texts else _END.encode()
+    """Return the folded texts with an end before and after each."""
+    found = [""] * len(texts)
+    for language in sorted(set(languages)):
+        mine = [i for i, known in enumerate(languages) if known == language]
+        folded = fold_joined([texts[i] for i in mine], language)
+        if len(mine) == len(texts) and not signs:
+            return f"{END}{folded}{END}".encode()
+        for i, text in zip(mine, folded.split(END), strict=True):
+            found[i] = text
+    for i in signs:
+        found[i] = fold(texts[i], languages[i])
+    return f"{END}{END.join(found)}{END}".encode() if texts else END.encode()
+
+
+def blank_separated(texts: Sequence[str], table: bytes = bytes(range(256))) -> Tokens:
+    """Return the tokens between the blanks of some texts, whose bytes are replaced by a table."""
+    joined = END.join(text.replace(END, _NO_CHARACTER) for text in texts)
+    stream = f"{END}{joined}{END}".encode().translate(table) + b"\0" * (2 * WORD)
+    held = np.frombuffer(stream, np.uint8)
+    inside = (held != 0) & (held != _BLANK)
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    starts, ends = edges[0::2], edges[1::2]
+    counts = np.diff(np.searchsorted(starts, np.flatnonzero(held[: -2 * WORD] == 0)))
+    return Tokens(byte_codes(stream, starts, ends - starts), counts[: len(texts)])
 
 
 def _edges(stream: bytes) -> Ints:

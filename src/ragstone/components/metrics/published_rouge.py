@@ -7,9 +7,14 @@ white space, and a perfect answer gets 0.999999995.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
+from ragstone.core import limits
+
 _EPSILON: Final = 1e-8
+_LONG: Final = 10_000
+"""Characters of a text that is not cached."""
 
 
 def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
@@ -28,6 +33,11 @@ def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
 
 
 def _sentences(text: str) -> list[list[str]]:
+    return _cut(text) if len(text) < _LONG else _cut.__wrapped__(text)
+
+
+@lru_cache(maxsize=limits.CACHED_CUTS)
+def _cut(text: str) -> list[list[str]]:
     # As in the package, a blank sentence has one empty word: "".split(" ") is [""].
     return [" ".join(part.split()).split(" ") for part in text.split(".") if part]
 
@@ -51,12 +61,13 @@ def _summary_level(answer: list[list[str]], gold: list[list[str]]) -> float:
 
 def _common_words(left: Sequence[str], right: Sequence[str]) -> list[str]:
     """Return one longest common subsequence, the same as in the package."""
-    lengths = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i, word in enumerate(left):
-        for j, other in enumerate(right):
-            lengths[i + 1][j + 1] = (
-                lengths[i][j] + 1 if word == other else max(lengths[i][j + 1], lengths[i + 1][j])
-            )
+    known = set(left)
+    # A word of the right side alone never is where the search below ends a step to the left.
+    right = [word for word in right if word in known]
+    both = set(right)
+    lengths = [[0] * (len(right) + 1)]
+    for word in left:
+        lengths.append(_row(word, right, lengths[-1]) if word in both else lengths[-1])
     i, j, found = len(left), len(right), []
     while i and j:
         if left[i - 1] == right[j - 1]:
@@ -67,3 +78,10 @@ def _common_words(left: Sequence[str], right: Sequence[str]) -> list[str]:
         else:
             j -= 1
     return found
+
+
+def _row(word: str, right: Sequence[str], above: Sequence[int]) -> list[int]:
+    row = [0]
+    for j, other in enumerate(right):
+        row.append(above[j] + 1 if word == other else max(above[j + 1], row[j]))
+    return row

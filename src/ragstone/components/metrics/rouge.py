@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.precision_recall import lcs_length, many_rates, overlap, rates
-from ragstone.components.metrics.published_normalisers import ascii_pieces
+from ragstone.components.metrics.precision_recall import many_rates
 from ragstone.components.metrics.published_rouge import pltrdy_rouge
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
+    from ragstone.components.metrics.token_overlap import TokenOverlap
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,17 @@ class Rouge(AnswerMetric):
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return F1 per pair."""
-        if self.variant != "corrected":
-            one = self._mtrag if self.variant == "mtrag" else self._bergen
-            return np.array(list(map(one, pairs.answers, pairs.gold)), float)
-        shared = getattr(pairs.pieces, ("longest_common", "shared", "shared_bigrams")[self.n])
-        sizes = pairs.pieces.answers.counts[pairs.gold_pair]
-        less = max(0, self.n - 1)
-        return pairs.best_gold(many_rates(shared, sizes - less, pairs.pieces.gold.counts - less).f1)
+        if self.variant == "bergen":
+            return np.array(list(map(self._bergen, pairs.answers, pairs.gold)), float)
+        if self.variant == "mtrag":
+            return self._f1(pairs.ascii_pieces)
+        return pairs.best_gold(self._f1(pairs.pieces))
 
-    def _mtrag(self, answer: str, gold: Sequence[str]) -> float:
-        answered, expected = ascii_pieces(answer), ascii_pieces(gold[0])
-        if self.n:
-            return overlap(grams(answered, self.n), grams(expected, self.n)).f1
-        return rates(lcs_length(answered, expected), len(answered), len(expected)).f1
+    def _f1(self, pieces: TokenOverlap) -> Values:
+        """Return F1 per gold index."""
+        shared = getattr(pieces, ("longest_common", "shared", "shared_bigrams")[self.n])
+        sizes, less = pieces.answers.counts[pieces.gold_pair], max(0, self.n - 1)
+        return many_rates(shared, sizes - less, pieces.gold.counts - less).f1
 
     def _bergen(self, answer: str, gold: Sequence[str]) -> float:
         return max(pltrdy_rouge(answer, label, self.n) for label in gold)

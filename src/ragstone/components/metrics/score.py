@@ -182,7 +182,7 @@ class AnswerScores(ScoreColumns):
         """
         shown = [None] * len(queries) if contexts is None else contexts
         _check_aligned(queries, predictions, shown)
-        for part in _batches(predictions):
+        for part in _batches(queries, predictions):
             cells = _score_batch(self._metrics, queries[part], predictions[part], shown[part])
             self.add_cells([query.query_id for query in queries[part]], cells)
         if self._together:  # label, BLEU and chrF need all texts for their figures
@@ -233,14 +233,15 @@ def figures_beside(
     return {name: dict(figures) for name, figures in found.items() if figures}
 
 
-def _batches(predictions: Sequence[Prediction]) -> Iterator[slice]:
-    """Yield parts of at most `BATCH` pairs; a part with a very long answer is shorter."""
+def _batches(queries: Sequence[Query], predictions: Sequence[Prediction]) -> Iterator[slice]:
+    """Yield parts of at most `BATCH` pairs; a part with a very long text is shorter."""
     start = characters = 0
-    for i, prediction in enumerate(predictions):
-        characters += len(prediction.answer or "")
+    for i, (query, prediction) in enumerate(zip(queries, predictions, strict=True)):
+        size = len(prediction.answer or "") + sum(map(len, query.gold_answers))
+        characters += size
         if i > start and (i - start == BATCH or characters > limits.SCORED_CHARACTERS):
             yield slice(start, i)
-            start, characters = i, len(prediction.answer or "")
+            start, characters = i, size
     if start < len(predictions):
         yield slice(start, len(predictions))
 

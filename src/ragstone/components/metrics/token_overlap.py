@@ -6,7 +6,8 @@ a table of bits and a search find them, and all further steps work on these few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -25,7 +26,11 @@ _BITS: Final = 16
 _SPREAD: Final = np.uint64(0xD1342543DE82EF95)
 _PAIR: Final = np.uint64(0x9E3779B97F4A7C15)
 WIDTH: Final = 64
-"""Maximum tokens of a gold answer for the bit-parallel search; longer ones go one by one."""
+"""Maximum tokens of a gold answer for the bit-parallel search; longer ones go to rapidfuzz."""
+
+_FIRST: Final = 0xE000
+"""The first character that stands for a token: all from it on may occur in a text."""
+_CHARACTERS: Final = sys.maxunicode - _FIRST
 
 
 @dataclass(frozen=True)
@@ -127,9 +132,21 @@ class TokenOverlap:
             hit = open_[gold_index] & mask
             open_[gold_index] = (open_[gold_index] + hit) | (open_[gold_index] - hit)
         length[several] = np.bitwise_count(~open_[several])
-        for long in positions((self.shared > 1) & ~several):
-            length[long] = lcs_length(*self._codes_of(long))
+        if long := positions((self.shared > 1) & ~several):
+            length[long] = self._long_common(long)
         return length
+
+    def _long_common(self, chosen: Sequence[int]) -> list[int]:
+        """Return the length of the longest common subsequence of some long gold answers."""
+        identities, (position, found) = self._gold_keys[1], self._found
+        if len(self._gold_keys[0]) > _CHARACTERS:
+            return [lcs_length(*self._codes_of(long)) for long in chosen]
+        from rapidfuzz.distance import LCSseq
+
+        counts = np.bincount(self.answers.owner[position], minlength=len(self.answers.counts))
+        answers, gold = _as_texts(found, counts), _as_texts(identities, self.gold.counts)
+        pairs = self.gold_pair.tolist()
+        return [int(LCSseq.similarity(gold[i], answers[pairs[i]])) for i in chosen]
 
     def _codes_of(self, gold_index: int) -> tuple[list[int], list[int]]:
         """Return the codes of a gold answer and of its answer."""
@@ -158,6 +175,14 @@ class TokenOverlap:
         """Whether answer and gold answer have the same tokens in the same order, per gold index."""
         same: Flags = self.gold.counts == self.answers.counts[self.gold_pair]
         return self.contained & same
+
+
+def _as_texts(identities: Ints, counts: Ints) -> list[str]:
+    """Return the tokens of each text as a text, one character per token."""
+    whole = (identities + _FIRST).astype("<u4").tobytes().decode("utf-32-le")
+    stops = np.cumsum(counts)
+    bounds = zip((stops - counts).tolist(), stops.tolist(), strict=True)
+    return [whole[start:stop] for start, stop in bounds]
 
 
 def _keys(tokens: Tokens, pair: Ints) -> Codes:

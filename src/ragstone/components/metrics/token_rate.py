@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.precision_recall import many_rates, overlap
-from ragstone.components.metrics.published_normalisers import mirage_overlap, squad_words
+from ragstone.components.metrics.precision_recall import many_rates
+from ragstone.components.metrics.published_normalisers import mirage_overlap
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -33,8 +33,13 @@ class TokenRate(AnswerMetric):
         """Return the rate per pair."""
         if self.variant == "corrected":
             return self._of_best(pairs)
-        one = self._mirage if self.variant == "mirage" else self._squad
-        return np.array(list(map(one, pairs.answers, pairs.gold)), float)
+        if self.variant == "mirage":
+            return np.array(list(map(self._mirage, pairs.answers, pairs.gold)), float)
+        words = pairs.squad
+        sizes = words.answers.counts[pairs.gold_pair]
+        return pairs.best_gold(
+            getattr(many_rates(words.shared, sizes, words.gold.counts), self.rate)
+        )
 
     def _of_best(self, pairs: AnswerBatch) -> Values:
         words = pairs.words
@@ -49,7 +54,3 @@ class TokenRate(AnswerMetric):
 
     def _mirage(self, answer: str, gold: Sequence[str]) -> float:
         return float(getattr(mirage_overlap(answer, gold), self.rate))
-
-    def _squad(self, answer: str, gold: Sequence[str]) -> float:
-        words = squad_words(answer)
-        return max(float(getattr(overlap(words, squad_words(g)), self.rate)) for g in gold)

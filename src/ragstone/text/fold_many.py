@@ -1,0 +1,86 @@
+"""`ragstone.text.normalise.fold` for many texts at once, joined: equal, and several times as fast.
+
+Only runs of characters outside ASCII are normalised, each with the character before it, which it
+may compose with. Everything else is done for all texts in one pass.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from ragstone.core import limits
+from ragstone.text.normalise import SIGN, UNSPACED_CHARACTER, fold, folded_character
+from ragstone.text.numbers import KEPT, numbers, set_apart
+
+END: Final = "\0"
+"""Stands between two texts; one inside of a text becomes a blank."""
+_CONTROLS: Final = bytes(range(1, 32)) + b"\x7f"
+_LOWER: Final = bytes(range(256)).lower()
+_PLAIN: Final = _LOWER.translate(bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS)))
+"""Byte -> lower case; control characters are blanks."""
+_RUN: Final = re.compile("[\x20-\x7e]?[^\x00-\x7f]+")
+_CONTROL: Final = re.compile("[\x01-\x1f\x7f]")
+_WORD_CHARACTER: Final = re.compile(r"[^\s!-/:-@\[-`{-~\x1b]")
+"""What a text of signs alone does not have."""
+_SHORT: Final = 8
+"""Characters of a run that is likely to occur again."""
+
+
+def fold_joined(texts: Sequence[str], language: str = "") -> str:
+    r"""Return the folded texts of one language with `END` between them.
+
+    A text of ASCII signs alone is left as it is.
+
+    >>> fold_joined(["Ünited 1,000", "A B"])
+    'ünited 1000\x00a b'
+    """
+    joined = END.join(texts)
+    if joined.count(END) >= max(1, len(texts)):
+        return fold_joined([text.replace(END, " ") for text in texts], language)
+    if joined.isascii():
+        return _ascii(joined, language)
+    own = [text for text in texts if not text.isascii()]
+    others = iter(_others(own, language))
+    plain = [text for text in texts if text.isascii()]
+    if not plain:
+        return END.join(others)
+    ascii_ones = iter(_ascii(END.join(plain), language).split(END))
+    return END.join(next(ascii_ones) if text.isascii() else next(others) for text in texts)
+
+
+def _ascii(joined: str, language: str) -> str:
+    if SIGN in joined:  # a sign of a text itself is not a blank
+        return END.join(
+            fold(text, language) if SIGN in text else _ascii(text, language)
+            for text in joined.split(END)
+        )
+    return numbers(joined.encode().translate(_PLAIN).decode(), language)
+
+
+def _others(texts: Sequence[str], language: str) -> list[str]:
+    """Return folded texts that have characters outside ASCII."""
+    joined = _CONTROL.sub(" ", set_apart(END.join(texts)))
+    lower = _RUN.sub(_folded, joined).encode().translate(_LOWER).decode()
+    spaced = UNSPACED_CHARACTER.sub(r" \g<0> ", lower)
+    folded = KEPT.sub(SIGN, numbers(spaced, language)).split(END)
+    return [
+        done if _WORD_CHARACTER.search(done) else fold(text, language)
+        for done, text in zip(folded, texts, strict=True)
+    ]
+
+
+def _folded(found: re.Match[str]) -> str:
+    run = found[0]
+    return _short_run(run) if len(run) <= _SHORT else _run(run)
+
+
+def _run(run: str) -> str:
+    normal = unicodedata.normalize("NFKC", run).casefold()
+    return "".join(map(folded_character, unicodedata.normalize("NFKC", normal)))
+
+
+_short_run: Final = lru_cache(maxsize=limits.CACHED_CHARACTERS)(_run)
