@@ -88,6 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _pass_on(self, body: bytes) -> None:
         if self.path == _CHAT:
             body = self._prepared(body)
+        else:
+            self.server.cache.forget()
         inner = self.server.send(self.command, self.path, body)
         try:
             while not select.select([inner.sock], [], [], 0)[0]:

@@ -59,6 +59,7 @@ def serve(settings: WorkerSettings) -> tuple[object, str]:
     parameters.n_batch, parameters.n_ubatch = BATCH, COMPUTED_BATCH
     parameters.cache_ram_mib = parameters.n_ctx_checkpoints = 0
     parameters.swa_full = True
+    parameters.cache_prompt = False
     parameters.fit_params = False
     parameters.ui = parameters.endpoint_slots = False
     parameters.verbosity = 1
