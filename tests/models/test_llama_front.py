@@ -102,7 +102,7 @@ def test_a_malformed_chat_gets_the_servers_own_error(front: ModelFront, body: by
 
 
 def test_other_paths_are_passed_on(front: ModelFront, inner: Inner) -> None:
-    """Nothing is prepared for a request that is no chat."""
+    """Nothing is prepared for a request that is not a chat."""
     connection = http.client.HTTPConnection("127.0.0.1", front.server_port, timeout=20)
     connection.request("GET", "/v1/models", headers={"Authorization": "Bearer key"})
     assert _reply(connection)[1]["path"] == "/v1/models"
