@@ -9,6 +9,7 @@ accept a change, write the files again: `python tests/golden/test_keys.py`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,9 @@ def recipes(name: str) -> dict[str, Any]:
 
 
 def _masked(value: Any) -> Any:
-    """Return key parts with `*` in the place of each digest of code."""
+    """Return key parts with `*` for each digest of code and for the version of llama.cpp."""
+    if isinstance(value, str):
+        return re.sub(r"xllamacpp:\S+", "xllamacpp:*", value)
     if isinstance(value, list):
         return [_masked(item) for item in value]
     if isinstance(value, dict):

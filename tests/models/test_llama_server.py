@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from ragstone.core import limits
 from ragstone.errors import CallError, ConfigError, MissingDependency
 from ragstone.models import llama_server as local_server
 from ragstone.models.bundled import MODELS
@@ -25,9 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MODEL = "smollm2-135m-instruct"
+PASSAGES = (
+    "[1] The bridge of Orle was built in 1911 by the engineer Anna Veit, after the ferry sank.\n\n"
+    "[2] The town of Orle has two schools and a market, and its mayor lives in the old mill.\n\n"
+)
 PROMPTS = [
-    "Context: The bridge of Orle was built in 1911. Question: When was the bridge built?",
-    "Context: The bridge of Orle was built in 1911. Question: What was built?",
+    f"{PASSAGES}Question: When was the bridge built?",
+    f"{PASSAGES}Question: Who lives in the old mill?",
+    f"{PASSAGES[: PASSAGES.index('[2]')]}Question: When was the bridge built?",
     "Name one colour.",
 ]
 
@@ -41,10 +48,11 @@ def pool() -> Iterator[Pool]:
     local_server.close_all()
 
 
-def _post(url: str, api_key: str, text: str) -> tuple[int, dict[str, Any]]:
+def _post(url: str, api_key: str, text: str, **more: object) -> tuple[int, dict[str, Any]]:
     """Ask for a greedy answer; return the HTTP status and the reply."""
     parts = urlsplit(url)
-    body = {"messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 16}
+    messages = [{"role": "user", "content": text}]
+    body = {"messages": messages, "temperature": 0, "max_tokens": 16, **more}
     headers = {"Authorization": f"Bearer {api_key}", "Content-Type": "application/json"}
     connection = http.client.HTTPConnection(parts.netloc, timeout=60)
     try:
@@ -62,14 +70,33 @@ def _ask(url: str, api_key: str, text: str) -> str:
     return answer
 
 
-def test_greedy_answers_depend_on_the_prompt_alone(pool: Pool) -> None:
-    """Asked twice, on either worker and in any order, a prompt has one greedy answer."""
+def _answer(url: str, api_key: str, text: str) -> tuple[str, list[float]]:
+    """Return a greedy answer and the log-probability of each of its tokens."""
+    status, reply = _post(url, api_key, text, logprobs=True, top_logprobs=1)
+    assert status == 200, reply
+    choice = reply["choices"][0]
+    return choice["message"]["content"], [t["logprob"] for t in choice["logprobs"]["content"]]
+
+
+def test_answers_depend_on_the_prompt_alone(pool: Pool) -> None:
+    """Log-probabilities are equal to the last bit in any order, on either worker, at once."""
     first, second = pool.urls
-    forth = [_ask(first, pool.api_key, prompt) for prompt in PROMPTS]
-    back = [_ask(second, pool.api_key, prompt) for prompt in reversed(PROMPTS)]
-    again = [_ask(first, pool.api_key, prompt) for prompt in reversed(PROMPTS)]
-    assert all(forth)
-    assert forth == back[::-1] == again[::-1]
+    forth = [_answer(first, pool.api_key, prompt) for prompt in PROMPTS]
+    back = [_answer(second, pool.api_key, prompt) for prompt in reversed(PROMPTS)]
+    assert all(text for text, _ in forth)
+    assert forth == back[::-1]
+    with ThreadPoolExecutor(len(PROMPTS)) as threads:
+        asked = [threads.submit(_answer, first, pool.api_key, prompt) for prompt in PROMPTS]
+        assert [one.result() for one in asked] == forth
+
+
+def test_shared_passages_are_computed_once(pool: Pool) -> None:
+    """The second question on the same passages reads them from the cache."""
+    _post(pool.urls[0], pool.api_key, PROMPTS[0])
+    _, reply = _post(pool.urls[0], pool.api_key, PROMPTS[1])
+    timings = reply["timings"]
+    assert timings["cache_n"] > limits.LEAST_PROMPT_PART
+    assert timings["prompt_n"] < timings["cache_n"]
 
 
 def test_the_gold_passage_is_used(pool: Pool) -> None:
@@ -101,13 +128,14 @@ def test_the_key_is_not_shown(pool: Pool) -> None:
 
 
 def test_a_dead_worker_is_replaced(pool: Pool) -> None:
-    """After a worker was killed the next call gives a pool that answers."""
+    """After a worker was killed the next call gives a pool with the same answers."""
     short = local_servers(MODEL, workers=1, context_tokens=256)
+    before = _answer(short.urls[0], short.api_key, PROMPTS[1])
     short.processes[0].kill()
     short.processes[0].wait()
     fresh = local_servers(MODEL, workers=1, context_tokens=256)
     assert fresh.alive
-    assert _ask(fresh.urls[0], fresh.api_key, "Hello")
+    assert _answer(fresh.urls[0], fresh.api_key, PROMPTS[1]) == before
     assert pool.alive
 
 

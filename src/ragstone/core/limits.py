@@ -188,6 +188,8 @@ MODEL_STOP_SECONDS: Final = 10.0
 """Waiting for a model's thread at the end; it may be inside a long batch."""
 CONTEXT_TOKENS: Final = 4096
 """Prompt and reply of a local model; the memory of each worker grows with it."""
+LEAST_PROMPT_PART: Final = 32
+"""Tokens of a prompt that the cache keeps as a part; each part costs about as much as a token."""
 UNKNOWN_CONTEXT_TOKENS: Final = 2**20
 """Context of a model whose configuration names none; so large that no prompt is refused."""
 MAX_QUEUED_BATCHES: Final = 2

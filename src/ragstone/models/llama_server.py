@@ -4,7 +4,7 @@
     pool.urls      # ['http://127.0.0.1:40513/v1', 'http://127.0.0.1:41877/v1']
 
 Each worker has one thread and answers one request at a time, so that a greedy answer depends on
-its request alone: not on concurrent requests, nor on earlier ones.
+its request alone: not on concurrent requests, nor on earlier ones (see `llama_parts`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +30,8 @@ from ragstone.errors import CallError
 from ragstone.models.adapter_gguf import gguf_adapter
 from ragstone.models.adapters import Adapter
 from ragstone.models.files import is_local, model_file
-from ragstone.models.llama_worker import WorkerSettings
+from ragstone.models.llama_parts import PARTS_VERSION
+from ragstone.models.llama_worker import BATCH, COMPUTED_BATCH, WorkerSettings
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,15 @@ def check_runnable(model: str) -> Path:
     """Return a model's file; raise `MissingDependency` or `ModelFileError` if it cannot run."""
     require("a local model", "local", "xllamacpp")
     return model_file(model)
+
+
+def engine_identity() -> str:
+    """Return what a greedy answer depends on besides model and prompt: library, batches, parts."""
+    try:
+        library = version("xllamacpp")
+    except PackageNotFoundError:
+        library = "none"
+    return f"xllamacpp:{library} batch:{BATCH}/{COMPUTED_BATCH} parts:{PARTS_VERSION}"
 
 
 def close_all() -> None:

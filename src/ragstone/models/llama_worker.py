@@ -13,7 +13,15 @@ import signal
 import sys
 import threading
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Final
+from urllib.parse import urlsplit
+
+from ragstone.models.llama_front import ModelFront
+
+BATCH: Final = 2048
+"""Tokens of a prompt that are given to the model together."""
+COMPUTED_BATCH: Final = 512
+"""Tokens of these that are computed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +54,18 @@ def serve(settings: WorkerSettings) -> tuple[object, str]:
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.n_gpu_layers = 0
-    # With a cached beginning, a prompt is computed in other batches than without, and a greedy
-    # answer depends on earlier requests (figures: docs/models.md).
+    # The front decides what the cache keeps; without `swa_full` and checkpoints off, the server
+    # would keep other tokens for models with a sliding window.
+    parameters.n_batch, parameters.n_ubatch = BATCH, COMPUTED_BATCH
+    parameters.cache_ram_mib = parameters.n_ctx_checkpoints = 0
+    parameters.swa_full = True
     parameters.cache_prompt = False
-    parameters.cache_ram_mib = 0
     parameters.fit_params = False
     parameters.ui = parameters.endpoint_slots = False
     parameters.verbosity = 1
     server = xllamacpp.Server(parameters)
-    return server, f"{server.listening_address}/v1"
+    front = ModelFront(urlsplit(server.listening_address).netloc, settings.api_key)
+    return server, f"{front.url}/v1"
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.errors import ConfigError
 from ragstone.models.adapter_gguf import gguf_adapter
 from ragstone.models.files import model_digest
-from ragstone.models.llama_server import check_runnable, local_servers
+from ragstone.models.llama_server import check_runnable, engine_identity, local_servers
 from ragstone.protocols import Services
 
 
@@ -40,9 +40,9 @@ class Local(AdaptedGenerator):
 
     @cached_property
     def content_revision(self) -> str:
-        """SHA-256 of the model file, followed by the adapter's."""
-        added = self.found_adapter
-        return f"{self._digest} adapter:{added.digest}" if added else self._digest
+        """SHA-256 of the model file and the engine that runs it, followed by the adapter's."""
+        own, added = f"{self._digest} {engine_identity()}", self.found_adapter
+        return f"{own} adapter:{added.digest}" if added else own
 
     @cached_property
     def _digest(self) -> str:
@@ -55,8 +55,8 @@ class Local(AdaptedGenerator):
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """The model, identified by the digest of its file."""
-        identity = self.adapted(f"gguf:{self._digest}")
+        """The model, identified by the digest of its file and the engine that runs it."""
+        identity = self.adapted(f"gguf:{self._digest} {engine_identity()}")
         return Endpoint(self.model, identity=identity, serve=self._serve)
 
     def check(self, services: Services) -> None:

@@ -1,0 +1,109 @@
+"""What the prompt cache of a local model saves: processor time of prompts with and without it.
+
+    python benchmarks/prompt_cache.py SHARED/nq_singlehop [--groups 3] [--questions 10] [--json]
+
+Each group of questions has the same four passages. Every prompt is asked in two orders by two
+processes with the cache, and once without it; answers and log-probabilities are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import ragstone
+from ragstone.components.generators.local import Local
+from ragstone.models import llama_server
+from ragstone.models.llama_server import Pool, local_servers
+from ragstone.types import Context, ContextPassage, Task
+
+PASSAGES = 4
+MODEL = "smollm2-135m-instruct"
+
+
+def prompts(folder: Path, groups: int, questions: int, seed: int = 7) -> list[list[dict[str, str]]]:
+    """Return the messages of each question; the questions of a group share passages."""
+    data = ragstone.load_dataset(folder)
+    texts = {passage.passage_id: passage.text for passage in data.corpus}
+    judged = [
+        query for query in data.queries if set(data.qrels.get(query.query_id, ())) & set(texts)
+    ]
+    random.Random(seed).shuffle(judged)
+    generator, made = Local(), []
+    for start in range(0, groups * questions, questions):
+        group = judged[start : start + questions]
+        gold = [next(p for p in data.qrels[q.query_id] if p in texts) for q in group]
+        shown = tuple(ContextPassage(p, texts[p], "retrieved") for p in gold[:PASSAGES])
+        for query in group:
+            task = Task(query, Context(query.query_id, "shared", shown))
+            messages = generator.request(task).messages
+            made.append([{"role": role, "content": text} for role, text in messages])
+    return made
+
+
+def post(pool: Pool, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply of a worker."""
+    headers = {"Authorization": f"Bearer {pool.api_key}", "Content-Type": "application/json"}
+    url = pool.urls[0].removesuffix("/v1") + path
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - a worker
+    with urllib.request.urlopen(request) as reply:  # noqa: S310
+        found: dict[str, Any] = json.loads(reply.read())
+    return found
+
+
+def seconds_of(pid: int) -> float:
+    """Return the processor time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def measured(asked: list[list[dict[str, str]]], path: str) -> tuple[float, dict[str, Any]]:
+    """Return processor seconds for all prompts in a new process, and the answer to each."""
+    llama_server.close_all()
+    pool = local_servers(MODEL, workers=1)
+    before, answers = seconds_of(pool.processes[0].pid), {}
+    # One token: the time of the prompt alone, and its log-probabilities.
+    options = {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": 5}
+    for messages in asked:
+        reply = post(pool, path, {"messages": messages, **options})
+        choice = reply["choices"][0]
+        answers[json.dumps(messages)] = choice["message"]["content"], choice["logprobs"]
+    return seconds_of(pool.processes[0].pid) - before, answers
+
+
+def main() -> None:
+    """Print processor time a question, and how many answers are equal."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--groups", type=int, default=3)
+    parser.add_argument("--questions", type=int, default=10)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    asked = prompts(given.folder, given.groups, given.questions)
+    mixed = random.Random(1).sample(asked, len(asked))
+    # The front prepares the path with /v1; at the other one the server computes whole prompts.
+    whole, _ = measured(asked, "/chat/completions")
+    grouped, first = measured(asked, "/v1/chat/completions")
+    shuffled, second = measured(mixed, "/v1/chat/completions")
+    found = {
+        "questions": len(asked),
+        "whole_ms": round(whole / len(asked) * 1000),
+        "parts_ms": round(grouped / len(asked) * 1000),
+        "shuffled_ms": round(shuffled / len(asked) * 1000),
+        "times": round(whole / grouped, 1),
+        "equal_to_the_last_bit": sum(first[key] == second[key] for key in first),
+    }
+    if given.json:
+        print(json.dumps(found))
+        return
+    print(f"{MODEL}, one thread, {given.groups} groups of {given.questions} questions")
+    for name, value in found.items():
+        print(f"{name.replace('_', ' ')}: {value}")
+
+
+if __name__ == "__main__":
+    main()
