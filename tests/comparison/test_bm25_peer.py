@@ -35,7 +35,7 @@ def test_scores_are_those_of_bm25s(
     k1: float, b: float, small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every score agrees to a millionth, from a kept index as well."""
-    monkeypatch.setattr(inverted, "_SMALL", small)
+    monkeypatch.setattr(inverted, "SMALL", small)
     texts = _texts(600)
     vocabulary: dict[str, int] = {}
     numbers = [[vocabulary.setdefault(w, len(vocabulary)) for w in words(t)] for t in texts]

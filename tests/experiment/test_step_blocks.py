@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from ragstone.components.generators.gold import GoldAnswer
+from ragstone.components.generators.live_conversation import Live
 from ragstone.core import limits
 from ragstone.core.component import Outcome
 from ragstone.core.schemas import PREDICTIONS, predictions_to_table, uniform_predictions
@@ -81,6 +83,12 @@ def test_an_own_component_gets_all_items(tmp_path: Path, monkeypatch: pytest.Mon
 
     (count,) = (tmp_path / "calls").read_text().split()
     assert int(count) > 3
+
+
+def test_a_live_conversation_gets_all_turns() -> None:
+    """A turn continues from answers that may be in another block."""
+    assert Live("gold").takes_all_items
+    assert not GoldAnswer().takes_all_items
 
 
 def test_predictions_of_blocks_have_the_same_columns() -> None:

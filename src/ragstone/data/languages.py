@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from arro3.core import Array, ChunkedArray, DataType, Table
 
 from ragstone.core import limits
-from ragstone.core.schemas import labels_from_json, labels_to_json, table_to_queries
+from ragstone.core.schemas import labels_from_json, labels_to_json
+from ragstone.data.lazy_rows import QueryRows
 from ragstone.data.published.presets import find_preset
 from ragstone.errors import ConfigError, DatasetError, MissingDependency
 from ragstone.text.language import language_among, language_of
@@ -179,15 +181,17 @@ def languages_of(dataset: Dataset, *asked: Table) -> DataLanguages:
 
     A label is preferred to the language of the published set, and this one to what is detected.
     """
-    queries = {one.query_id: one for table in asked for one in table_to_queries(table)}
+    known, texts = dict[str, str](), dict[str, str]()
+    for query in chain.from_iterable(map(QueryRows, asked)):
+        known[query.query_id] = stated_language(query.labels)
+        texts[query.query_id] = query.text
     passages = _of_passages(dataset.corpus)
     preset = find_preset(dataset.source.published)
     published = preset.language if preset and preset.language in LANGUAGE_NAMES else ""
-    known = {i: stated_language(one.labels) for i, one in queries.items()}
     found = {i: code or published for i, code in known.items()}
     stated = all(found.values())
     if not stated:
-        found |= _detected(queries, found, passages)
+        found |= _detected(texts, found, passages)
     unlabelled = any(code and not known[i] for i, code in found.items())
     counts = dict(Counter(found.values()).most_common())
     facts = LanguageFacts(counts, passages, stated, "" if stated else detected_by())
@@ -204,15 +208,15 @@ def _of_passages(corpus: Corpus) -> dict[str, int]:
 
 
 def _detected(
-    queries: Mapping[str, Query], known: Mapping[str, str], others: Collection[str]
+    asked: Mapping[str, str], known: Mapping[str, str], others: Collection[str]
 ) -> dict[str, str]:
-    """Return the languages of the queries without a known one; "" if one is not recognised.
+    """Return the languages of the texts of queries without a known one; "" if not recognised.
 
     The languages of the queries are those with at least 2 % of them. A query in no such language,
     or a short one, is recognised among them. All are in the only language if there is one and most
     are recognised.
     """
-    texts = {i: one.text for i, one in queries.items() if not known[i]}
+    texts = {i: text for i, text in asked.items() if not known[i]}
     first = {i: language_of(text) for i, text in texts.items()}
     usual = usual_languages([*first.values(), *known.values()])
     clear = sum(map(bool, first.values())) * 2 >= len(texts) and detected_by() == _MODEL

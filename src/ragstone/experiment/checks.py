@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from ragstone.components.context_settings.gold_injected import GoldInjected
 from ragstone.components.metrics.base import RankingMetric, ranks_documents
 from ragstone.components.metrics.row_checks import LABEL
-from ragstone.core.schemas import table_to_queries
 from ragstone.core.spec import parse_spec
 from ragstone.core.user_code import is_ours
+from ragstone.data.lazy_rows import QueryRows
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[Syst
 def check_answered(systems: Sequence[System], tables: Sequence[StoredTable]) -> None:
     """Raise `ConfigError` if a generator cannot answer the queries of a table together."""
     for table in {table.digest: table for table in tables}.values():
-        queries = table_to_queries(table.table)
+        queries = QueryRows(table.table)
         for system in systems:
             if system.generator is not None:
                 system.generator.check_queries(queries)

@@ -18,6 +18,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.answer_language import answer_groups
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
+from ragstone.results.stored_tables import each_row
 from ragstone.statistics.breakdown import TURNS, UNLABELLED, breakdown, groups_of
 from ragstone.statistics.summary import Summary
 from ragstone.text.language_names import LANGUAGE
@@ -118,9 +119,9 @@ def _equally(means: Sequence[Summary]) -> Summary:
 def _attacks(trial: TrialResults) -> dict[str, list[str]]:
     """Return kind of attack -> ids of the queries whose context has one."""
     found: dict[str, list[str]] = {}
-    for query_id, context in trial.built.items():
+    for context in each_row(trial.built):
         if attack := attack_in(context):
-            found.setdefault(attack.kind, []).append(query_id)
+            found.setdefault(attack.kind, []).append(context.query_id)
     return dict(sorted(found.items()))
 
 

@@ -31,7 +31,7 @@ from ragstone.results.scored_rows import (
 )
 from ragstone.results.standings import Standing, standings
 from ragstone.results.stored_scores import reasons_of, with_inapplicable
-from ragstone.results.stored_tables import StoredRows, StoredTables
+from ragstone.results.stored_tables import StoredRows, StoredTables, each_row
 from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import Hop, Prediction, Query, Score
@@ -219,8 +219,10 @@ class StoredResults(StoredTables):
         """
         found = {}
         for entry, trial in zip(self.record.trials, self.trials, strict=True):
-            known = [q for q, one in trial.predictions.items() if one.steps is not None]
-            if entry.hops and known:
+            if not entry.hops:
+                continue
+            known = [p.query_id for p in each_row(trial.predictions) if p.steps is not None]
+            if known:
                 rows = schemas.table_to_hops(self.stored_table(entry.hops))
                 found[entry.system, entry.setting] = {q: rows.get(q, ()) for q in known}
         return found

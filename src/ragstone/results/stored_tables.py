@@ -69,6 +69,11 @@ class StoredRows(Mapping[str, _Row]):
         return len(self._rows)
 
 
+def each_row(rows: Mapping[str, _Row]) -> Iterator[_Row]:
+    """Yield the rows of a mapping; stored ones are not kept in memory for it."""
+    return rows.each() if isinstance(rows, StoredRows) else iter(rows.values())
+
+
 @dataclass(frozen=True)
 class StoredTables:
     """The tables of the steps that a record names."""

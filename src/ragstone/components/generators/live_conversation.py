@@ -83,6 +83,11 @@ class Live(Generator):
         """Whether the generator that answers runs a model."""
         return self._inner.needs_model
 
+    @property
+    def takes_all_items(self) -> bool:
+        """True: a turn continues from the answers to the turns before it."""
+        return True
+
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return the calls of the generator that answers."""
         return self._inner.cost(n_queries, n_passages)
