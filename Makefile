@@ -63,14 +63,8 @@ bench: $(VENV)/.dev ## run the short benchmarks
 figures: $(VENV)/.dev ## run the commands behind the published figures, list those that no longer hold
 	$(BIN)/python benchmarks/figures.py
 
-SHARED ?= $(or $(RAGSTONE_SHARED_DATA),../shared/data)
 campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
-	$(BIN)/python benchmarks/faults.py
-	$(BIN)/python benchmarks/kill_run.py examples/nq_singlehop.yaml data=$(SHARED)/nq_singlehop --kills 20 --folder .ragstone/kill-run
-	$(BIN)/python benchmarks/kill_build.py $(SHARED)/nq_singlehop --kills 100
-	$(BIN)/python benchmarks/store_mutations.py
-	$(BIN)/python benchmarks/doctor_findings.py $(SHARED)
-	$(BIN)/python benchmarks/mtrag_people.py $(SHARED)/mtrag
+	$(BIN)/python benchmarks/bench.py --campaign
 
 pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py

@@ -34,6 +34,8 @@ KEPT: Final = HERE.parent / ".bench"
 SLOWER: Final = 0.15
 """The share of a ratio that a job may lose without being named."""
 DATA: Final = os.environ.get("RAGSTONE_SHARED_DATA", str(HERE.parents[1] / "shared" / "data"))
+LEFT_OUT: Final = 77
+"""The exit status of a script that cannot run here; its last line is the reason."""
 PEERS: Final = (
     "numpy", "scipy", "pyarrow", "onnxruntime", "rouge-score", "pytrec-eval", "bm25s", "numba",
     "tantivy", "faiss-cpu", "bert-score", "torch", "transformers", "openai", "aiohttp",
@@ -56,9 +58,16 @@ class Benchmark:
         """The script without its ending."""
         return Path(self.script).stem
 
+    @property
+    def title(self) -> str:
+        """The name with the arguments."""
+        return " ".join((self.name, *self.arguments))
+
 
 SHORT: Final = (
-    Benchmark("encoder_speed.py", ("--texts", "200", "--answers", "30", "--rounds", "2")),
+    Benchmark("startup.py", ("--rounds", "10")),
+    Benchmark("rank_speed.py", ("--lines", "200000", "--rounds", "3")),
+    Benchmark("encoder_speed.py", ("--texts", "64", "--answers", "20", "--rounds", "2")),
 )
 LONG: Final = (
     Benchmark("faults.py", rows=False),
@@ -109,8 +118,12 @@ def _versions(packages: Iterable[str]) -> Iterator[tuple[str, str]]:
             continue
 
 
+class LeftOutError(Exception):
+    """A benchmark cannot run here; the message is the reason."""
+
+
 def run(benchmark: Benchmark, folder: Path = HERE) -> tuple[list[Row], str]:
-    """Return the rows of a benchmark, and the reason if it failed."""
+    """Return the rows of a benchmark, and the reason if it failed; raise `LeftOutError`."""
     with tempfile.TemporaryDirectory() as kept:
         path = Path(kept) / "figures.json"
         command = [sys.executable, str(folder / benchmark.script), *benchmark.arguments]
@@ -119,12 +132,16 @@ def run(benchmark: Benchmark, folder: Path = HERE) -> tuple[list[Row], str]:
             return [], f"it ended with status {status}" if status else ""
         command += ["--json", str(path)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        if done.returncode == LEFT_OUT:
+            raise LeftOutError(said[-1] if said else "it gave no reason")
         if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
             return [], f"it ended with status {done.returncode}: {said[-1] if said else ''}"
         if not path.exists():
             return [], "it wrote no figures"
         rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(rows, list):
+        return [], "its figures are not a list of rows"
     return [{**row, "benchmark": benchmark.name} for row in rows], ""
 
 
@@ -191,20 +208,25 @@ def main(arguments: Sequence[str], folder: Path = HERE, kept: Path = KEPT) -> in
     options = parser.parse_args(arguments)
     before = load(options.against, kept)["figures"] if options.against else []
     wanted = chosen(options.names, LONG if options.campaign else SHORT)
-    document: dict[str, Any] = {"machine": machine(), "figures": [], "failed": {}}
+    document: dict[str, Any] = {"machine": machine(), "figures": [], "failed": {}, "left_out": {}}
     print(f"{'job':58} {'n':>9} {'ours':>12} {'peer':>12} {'unit':7} {'ratio':>10}  against")
     for benchmark in wanted:
         started = time.monotonic()
-        rows, reason = run(benchmark, folder)
+        try:
+            rows, reason = run(benchmark, folder)
+        except LeftOutError as told:
+            document["left_out"][benchmark.title] = str(told)
+            print(f"left out: {benchmark.title}: {told}")
+            continue
         for row in rows:
             print(show(row))
         if reason:
-            document["failed"][benchmark.name] = reason
-            print(f"failed: {benchmark.name}: {reason}")
+            document["failed"][benchmark.title] = reason
+            print(f"failed: {benchmark.title}: {reason}")
         document["figures"] += rows
-        print(f"  ({benchmark.name}: {time.monotonic() - started:.0f} s)", flush=True)
+        print(f"  ({benchmark.title}: {time.monotonic() - started:.0f} s)", flush=True)
     print(f"kept in {keep(document, kept)}")
-    names = [benchmark.name for benchmark in wanted]
+    names = [one.name for one in wanted if one.title not in document["left_out"]]
     slower = compare([row for row in before if row["benchmark"] in names], document["figures"])
     for line in slower:
         print(line)

@@ -3,10 +3,11 @@
     python benchmarks/encoder_speed.py [--texts 2000] [--answers 477] [--rounds 3] [--json FILE]
 
 Embedding: passages and questions of nq_singlehop by `minilm`, against the script that many people
-would write: the same weights in a graph with batch axis and mask, ONNX Runtime, batches of 32 in
-the order of the file, padded to the longest, both in the same precision. The least cosine of the
-two is printed; in 8 bits a batched script quantises all texts of a batch by one scale, so that a
-vector depends on its neighbours.
+would write: the same weights in a graph with batch axis and mask, ONNX Runtime, batches of 32 of
+texts sorted by length (as sentence-transformers does), padded to the longest, both in the same
+precision, cut to the same 512 tokens. In the order of the file, a passage is padded from 128 tokens
+to 425 on average; sorted, to 174. The least cosine of the two is printed; in 8 bits a batched
+script quantises all texts of a batch by one scale, so that a vector depends on its neighbours.
 
 RB_agg: mtRAG's answers that people rated, each against its reference answer and its passages,
 against `bert-score` by the same weights, in batches of 64: one call for the references, one for the
@@ -130,14 +131,16 @@ def plain_script(precision: Precision) -> Callable[[Sequence[str]], np.ndarray]:
     tokenizer.enable_truncation(512)
 
     def embed(texts: Sequence[str]) -> np.ndarray:
+        order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
         found = []
         for start in range(0, len(texts), BATCH):
-            batch = tokenizer.encode_batch(texts[start : start + BATCH])
+            batch = tokenizer.encode_batch([texts[i] for i in order[start : start + BATCH]])
             ids = np.array([one.ids for one in batch])
             mask = np.array([one.attention_mask for one in batch])
             (mean,) = session.run(["mean"], {"ids": ids, "mask": mask})
             found.append(mean / np.linalg.norm(mean, axis=1, keepdims=True))
-        return np.concatenate(found)
+        vectors: np.ndarray = np.concatenate(found)[np.argsort(order)]
+        return vectors
 
     return embed
 
@@ -171,7 +174,7 @@ def embedding(what: str, texts: list[str], precision: Precision, rounds: int) ->
         ours=best["ours"],
         peer=best["peer"],
         against=f"batched script, onnxruntime {version('onnxruntime')}",
-        conditions=f"one thread, best of {rounds} in turn, batches of {BATCH}, "
+        conditions=f"one thread, best of {rounds} in turn, batches of {BATCH} sorted by length, "
         f"least cosine {least:.5f}",
     )
 

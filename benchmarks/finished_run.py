@@ -73,9 +73,7 @@ def process(folder: Path, arguments: Sequence[str], output: Path | None = None) 
     command = [sys.executable, "-c", MAIN, *arguments]
     target = output or folder / "output.txt"
     with target.open("wb") as file, (folder / "errors.txt").open("wb") as errors:
-        running = subprocess.Popen(
-            command, cwd=folder, stdout=file, stderr=errors, env=ENVIRONMENT
-        )
+        running = subprocess.Popen(command, cwd=folder, stdout=file, stderr=errors, env=ENVIRONMENT)
         _, status, used = os.wait4(running.pid, 0)
         running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +13,29 @@ from pathlib import Path
 
 DATA = Path(os.environ.get("RAGSTONE_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 """The folder of public data sets."""
+LEFT_OUT = 77
+"""The exit status of a benchmark that cannot run here; it has printed why."""
+
+
+def need_data(*names: str) -> None:
+    """End the benchmark with the reason if one of the data sets is not there."""
+    for name in names:
+        if not (DATA / name).is_dir():
+            print(f"needs the data set {name}: no folder {DATA / name}; set RAGSTONE_SHARED_DATA")
+            raise SystemExit(LEFT_OUT)
+
+
+def process_costs(command: Sequence[str], folder: Path | None = None) -> tuple[float, float, str]:
+    """Run a process; return its processor seconds, its peak in MB and what it printed."""
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
+        running = subprocess.Popen(list(command), cwd=folder, stdout=said, stderr=errors)
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        errors.seek(0)
+        if running.returncode:
+            raise SystemExit(errors.read())
+        return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said.read()
 
 
 @dataclass(frozen=True, kw_only=True)
