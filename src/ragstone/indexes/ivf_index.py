@@ -214,8 +214,8 @@ def _build(vectors: Vectors) -> Lists:
 def _centres(vectors: Vectors, lists: int) -> Matrix:
     """Return the mean directions of the parts of a sample."""
     count = min(len(vectors), lists * _TRAINED_ON)
-    sample = vectors.exact(np.linspace(0, len(vectors) - 1, count).astype(np.int64))
-    sample = _directions(sample.astype(np.float32))
+    drawn = np.linspace(0, len(vectors) - 1, count).astype(np.int64)
+    sample = _directions(vectors.exact(drawn).astype(np.float32))
     chosen = np.random.default_rng(0).permutation(count)[np.arange(lists) % count]
     centres = sample[chosen]
     for _ in range(_ROUNDS):
@@ -226,7 +226,7 @@ def _centres(vectors: Vectors, lists: int) -> Matrix:
         used = np.flatnonzero(held)
         starts = (np.cumsum(held) - held)[used]
         sums = np.add.reduceat(sample[np.argsort(own, kind="stable")], starts, axis=0)
-        centres[used] = _directions(sums)
+        centres[used] = _directions(sums.astype(np.float32))
     return centres
 
 
