@@ -232,7 +232,7 @@ def _centres(vectors: Vectors, lists: int) -> Matrix:
 
 def _directions(rows: Matrix) -> Matrix:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    directions: Matrix = rows / np.where(lengths > 0, lengths, 1)
+    directions: Matrix = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32, copy=False)
     return directions
 
 
