@@ -19,9 +19,8 @@ _LIBRARIES: Final = ("components", "data", "indexes", "models", "text")
 _COMPONENTS: Final = [(kind, name) for kind, table in BUILT_IN.items() for name in table]
 _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "bm25": {"stem"},  # only with a stemmer
-    "dense": {"ann"},  # only with an index
-    "fusion": {"stem", "ann"},  # of bm25 and dense
-    "elasticsearch": {"stem", "ann"},  # of fusion
+    "fusion": {"stem"},  # of bm25
+    "elasticsearch": {"stem"},  # of fusion
     "checks": {"checks"},  # only for regex and json_schema
     "cross-encoder": {"hf", "local"},  # sentence-transformers installs torch and tokenizers
     "BERTScore-P": {"local"},  # only with the bundled encoder
@@ -52,7 +51,7 @@ _BROUGHT: Final = {"hf": {"hub"}, "st": {"hub"}, "vllm": {"hub"}}
 def _owners() -> dict[str, str]:
     """Return the imported name of each package of an extra -> the extra."""
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
-    names = {"PyStemmer": "Stemmer", "faiss-cpu": "faiss", "vl-convert-python": "vl_convert"}
+    names = {"PyStemmer": "Stemmer", "vl-convert-python": "vl_convert"}
     # No component needs the extra of annotation, which shares the driver of PostgreSQL.
     packages = {
         re.split(r"[\[>=]", requirement)[0]: extra

@@ -14,13 +14,12 @@ import pytest
 from ragstone.components.retrievers.dense import Dense
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
-from ragstone.errors import MissingDependency
 from ragstone.indexes import ivf_index as module
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.exact_knn import nearest
-from ragstone.indexes.ivf_index import IvfIndex, list_count, load_faiss
-from ragstone.indexes.quantisation import Precision
+from ragstone.indexes.ivf_index import IvfIndex, list_count
+from ragstone.indexes.quantisation import Precision, Vectors
 from ragstone.protocols import Services
 from ragstone.types import Passage
 
@@ -97,9 +96,9 @@ def test_the_index_is_stored_once_and_found_again(
 def test_a_damaged_index_is_set_aside_and_built_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The checksum is compared before faiss reads the file."""
+    """The checksum is compared before anything reads the file."""
     first = [n.places.tolist() for n in _index(Store(tmp_path)).nearest(_queries(), 9, 2, int)]
-    (file,) = tmp_path.glob("arrays/ivf-*/index.faiss")
+    (file,) = tmp_path.glob("arrays/ivf-*/rows.npy")
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 255
     file.write_bytes(damaged)
@@ -111,21 +110,14 @@ def test_a_damaged_index_is_set_aside_and_built_again(
 
 
 def test_two_builds_are_equal(tmp_path: Path) -> None:
-    """The seed is fixed, and one thread trains."""
+    """The seed is fixed."""
     files = []
     for name in ("a", "b"):
         INDEXES.clear()
         _index(Store(tmp_path / name))
-        (file,) = (tmp_path / name).glob("arrays/ivf-*/index.faiss")
+        (file,) = (tmp_path / name).glob("arrays/ivf-*/rows.npy")
         files.append(file.read_bytes())
     assert files[0] == files[1]
-
-
-def test_the_threads_of_faiss_are_as_before() -> None:
-    """Others in the process may use faiss too."""
-    before = load_faiss().omp_get_max_threads()
-    list(_index(None).nearest(_queries(), 9, 2, int))
-    assert load_faiss().omp_get_max_threads() == before
 
 
 def test_small_corpora_have_one_list_at_least() -> None:
@@ -133,9 +125,23 @@ def test_small_corpora_have_one_list_at_least() -> None:
     assert [list_count(n) for n in (0, 1, 10_000)] == [1, 2, 250]
 
 
-def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without faiss, the check of the retriever names the command."""
-    monkeypatch.setitem(__import__("sys").modules, "faiss", None)
-    with pytest.raises(MissingDependency, match=r"ragstone\[ann\]"):
-        Dense(embedder=f"{__name__}:Numbered", ann="ivf").check(Services())
-    Dense(embedder=f"{__name__}:Numbered").check(Services())
+@pytest.mark.parametrize("probed", [1, 3, 30])
+def test_ranks_tell_which_vectors_are_found(probed: int) -> None:
+    """A vector is found if fewer than `probed` lists are nearer than its own."""
+    index = _index(None)
+    exact = np.stack([near.places for near in nearest(_queries(), index.vectors, 20)])
+    ranks = index.ranks(_queries(), exact)
+    found = index.nearest(_queries(), 20, probed, int)
+    for near, places, rank in zip(found, exact, ranks, strict=True):
+        assert {*near.places.tolist()} >= {*places[rank < probed].tolist()}
+        assert not {*near.places.tolist()} & {*places[rank >= probed].tolist()}
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_few_vectors_and_no_queries(count: int) -> None:
+    """Lists may be empty, and all vectors equal."""
+    rows = np.ones((count, 4), dtype=np.float32)
+    index = IvfIndex(module._build(Vectors((rows,), 4, 2.0)), Vectors((rows,), 4, 2.0))
+    found = list(index.nearest(rows[:1] + 1, 9, len(index), int))
+    assert [near.places.tolist() for near in found] == [list(range(count))]
+    assert [*index.nearest(rows[:0], 9, 1, int)] == []

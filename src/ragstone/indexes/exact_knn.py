@@ -78,7 +78,7 @@ def nearest(
             # Products of mapped files and of slices are slow.
             part = np.ascontiguousarray(queries[start : start + at_once], dtype=np.float32)
             shares = _shares(part, vectors, top_k, count, advance)
-            with _single_blas():
+            with single_blas():
                 list(pool.map(_Scan.run, itertools.chain.from_iterable(shares)))
                 groups = [(scans, g) for scans in shares for g in _groups(len(scans[0].queries))]
                 found = list(pool.map(lambda given: _settled(given[0], given[1], top_k), groups))
@@ -154,16 +154,7 @@ class _Scan:
         self.scores = np.full((count, width), -np.inf, dtype=np.float32)
         self.places = np.zeros((count, width), dtype=np.int64)
         self.held = np.zeros(count, dtype=np.int64)
-        # The error of a sum of n products in 32 bits is at most n roundings of |query| * |passage|,
-        # and two sums are compared. The stored numbers and the floor itself add a few roundings.
-        lengths = np.linalg.norm(self.queries.astype(np.float64), axis=1) * self.vectors.longest
-        if lengths.max(initial=0) > _LARGEST:
-            raise ConfigError(
-                f"vectors of length {self.vectors.longest:g} are too long to be multiplied; "
-                f"normalise them in the embedder"
-            )
-        roundings = 2 * (self.vectors.dimension + 4)
-        self.slack = (lengths * roundings * _ROUNDING).astype(np.float32)
+        self.slack = slack_of(self.queries, self.vectors)
 
     def run(self) -> None:
         """Fill `places` with all passages that may be among the best."""
@@ -266,6 +257,24 @@ class _Scan:
         self.held[query] = len(kept)
 
 
+def slack_of(queries: Matrix, vectors: Vectors) -> Matrix:
+    """Return the maximum difference of two scores of each query by rounding in 32 bits.
+
+    Raises:
+        ConfigError: the vectors are too long to be multiplied.
+    """
+    # The error of a sum of n products in 32 bits is at most n roundings of |query| * |passage|,
+    # and two sums are compared. The stored numbers and the floor itself add a few roundings.
+    lengths = np.linalg.norm(queries.astype(np.float64), axis=1) * vectors.longest
+    if lengths.max(initial=0) > _LARGEST:
+        raise ConfigError(
+            f"vectors of length {vectors.longest:g} are too long to be multiplied; "
+            f"normalise them in the embedder"
+        )
+    slack: Matrix = (lengths * 2 * (vectors.dimension + 4) * _ROUNDING).astype(np.float32)
+    return slack
+
+
 def _ranks(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
     """Return 0, 1, ... for each group of a sorted sequence, given the size of each.
 
@@ -277,7 +286,7 @@ def _ranks(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
     return ranks
 
 
-def _single_blas() -> AbstractContextManager[object]:
+def single_blas() -> AbstractContextManager[object]:
     """Return a context in which a product runs on the thread that calls it.
 
     The threads of BLAS wait for one another after every block; ours wait once, at the end. This is

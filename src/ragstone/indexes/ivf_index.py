@@ -1,17 +1,18 @@
-"""An inverted file of vectors (faiss, IVF Flat): a query is compared with the nearest lists only.
+"""An inverted file of vectors: a query is compared with the passages of the nearest lists only.
 
-The centres of the lists are trained on a sample of the vectors, with a fixed seed and in one
-thread. The index is kept in the store under the digest of the corpus and the key of the vectors.
+The centres of the lists are directions, trained by k-means on a sample of the vectors with a fixed
+seed. Vectors are stored list by list, so that one product compares a list with all queries that
+read it. The index is kept in the store under the digest of the corpus and the key of the vectors.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,9 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.resources import available_cpus, require_memory_and_disk
 from ragstone.core.user_code import source_digest
-from ragstone.errors import MissingDependency
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.corpus_vectors import vectors_made_of
-from ragstone.indexes.exact_knn import Near
+from ragstone.indexes.exact_knn import Near, single_blas, slack_of
 from ragstone.indexes.top_k import top_places
 
 if TYPE_CHECKING:
@@ -33,34 +33,42 @@ if TYPE_CHECKING:
     from ragstone.protocols import Embedder
 
     Matrix = npt.NDArray[np.float32]
+    Places = npt.NDArray[np.int64]
 
-_FILE: Final = "index.faiss"
 _LISTS: Final = 2.5
 """Lists per square root of the number of vectors."""
-_TRAINED_ON: Final = 64
+_TRAINED_ON: Final = 32
 """Vectors per list in the sample that the centres are trained on."""
-_BLOCK: Final = 16_384
-"""Vectors that are added at a time."""
-_QUERIES: Final = 256
+_ROUNDS: Final = 6
+"""Rounds of k-means."""
+_BLOCK: Final = 8192
+"""Vectors that are assigned at a time."""
+_QUERIES: Final = 1024
 """Queries per search, between two steps of the progress bar."""
+_FIRST: Final = 4
+"""Lists per query that give the first floor."""
 _BASE: Final = 300_000_000
 """Memory of a build besides the vectors, in bytes."""
 
 
-def load_faiss() -> Any:
-    """Return the package faiss; raise `MissingDependency` if it is not installed."""
-    try:
-        import faiss
-    except ImportError as error:
-        raise MissingDependency("dense(ann=ivf)", "faiss-cpu", "ann") from error
-    return faiss
+class Lists(NamedTuple):
+    """The arrays of an index."""
+
+    centres: Matrix
+    """Of length 1."""
+    starts: Places
+    """The first row of each list, and the number of rows."""
+    places: Places
+    """The position in the corpus of each row."""
+    rows: Matrix
+    """The vectors, list by list."""
 
 
 @dataclass(frozen=True)
 class IvfIndex:
     """The index of a corpus, and the stored vectors, which decide the scores."""
 
-    lists: Any
+    lists: Lists
     vectors: Vectors
 
     @classmethod
@@ -68,28 +76,26 @@ class IvfIndex:
         cls, corpus: Corpus, vectors: Vectors, embedder: Embedder, precision: Precision
     ) -> IvfIndex:
         """Return the index of a corpus, from its store if it is stored there."""
-        faiss, store = load_faiss(), corpus.store
+        store = corpus.store
         made_of = {
             **vectors_made_of(embedder, precision),
             "corpus": corpus.content_digest,
             "lists": list_count(len(vectors)),
             "build": source_digest(_build),
-            "faiss": faiss.__version__,
         }
 
-        def built() -> Any:
+        def built() -> Lists:
             if store is None:
                 return _build(vectors)
-            # The store compares the file with its checksum before anything reads it.
             folder = store.files("ivf", made_of, lambda folder: _write(_build(vectors), folder))
-            return faiss.read_index(str(folder / _FILE))
+            return _read(folder)
 
         root = str(store.root) if store else ""
         return cls(INDEXES.get("ivf", fingerprint({**made_of, "store": root}), built), vectors)
 
     def __len__(self) -> int:
         """Return the number of lists."""
-        return int(self.lists.nlist)
+        return len(self.lists.centres)
 
     def nearest(
         self, queries: Matrix, top_k: int, probed: int, advance: Callable[[int], object]
@@ -99,20 +105,71 @@ class IvfIndex:
         Scores are computed again in 64 bits, and equal ones are ordered by position, as in an exact
         search. There may be fewer than `top_k` vectors in the lists.
         """
-        faiss = load_faiss()
-        self.lists.nprobe = probed
-        for start in range(0, len(queries), _QUERIES):
-            part = np.ascontiguousarray(queries[start : start + _QUERIES])
-            with _threads(faiss, available_cpus()):
-                _, found = self.lists.search(part, min(top_k, len(self.vectors)))
-            yield from map(self._settled, part, found)
-            advance(len(part))
+        starts = range(0, len(queries), _QUERIES)
+        parts = [np.ascontiguousarray(queries[at : at + _QUERIES]) for at in starts]
+        with single_blas(), ThreadPoolExecutor(available_cpus()) as pool:
+            for found in pool.map(lambda part: self._search(part, top_k, probed), parts):
+                yield from found
+                advance(len(found))
 
-    def _settled(self, query: Matrix, found: npt.NDArray[np.int64]) -> Near:
-        # -1 stands for a place of the ranking that no vector of the lists takes.
-        places = np.sort(found[found >= 0])
+    def ranks(self, queries: Matrix, found: Places) -> Places:
+        """Return, for some vectors per query, how many lists are nearer than the vector's own."""
+        rows = np.empty(len(self.vectors), dtype=np.int64)
+        rows[self.lists.places] = np.arange(len(rows))
+        own = np.searchsorted(self.lists.starts, rows[found], side="right") - 1
+        near = queries @ self.lists.centres.T
+        ranks = np.argsort(np.argsort(-near, axis=1, kind="stable"), axis=1)
+        wanted: Places = np.take_along_axis(ranks, own, axis=1)
+        return wanted
+
+    def _search(self, queries: Matrix, top_k: int, probed: int) -> list[Near]:
+        first = min(_FIRST, probed)
+        near = queries @ self.lists.centres.T
+        chosen = np.argpartition(-near, sorted({first - 1, probed - 1}), axis=1)[:, :probed]
+        slack = slack_of(queries, self.vectors)
+        floors = np.full(len(queries), -np.inf, dtype=np.float32)
+        hits = self._hits(queries, chosen[:, :first], floors, top_k, slack)
+        for rest in (chosen[:, first:],) if probed > first else ():
+            floors = _floors(hits, len(queries), top_k) - slack
+            more = self._hits(queries, rest, floors, 0, slack)
+            hits = tuple(np.concatenate(pair) for pair in zip(hits, more, strict=True))
+        asked, rows, scores = hits
+        kept = scores >= (_floors(hits, len(queries), top_k) - slack)[asked]
+        asked, places = asked[kept], self.lists.places[rows[kept]]
+        order = np.lexsort((places, asked))
+        ends = np.cumsum(np.bincount(asked, minlength=len(queries)))[:-1]
+        groups = np.split(places[order], ends)
+        return [self._settled(*pair, top_k) for pair in zip(queries, groups, strict=True)]
+
+    def _hits(
+        self, queries: Matrix, chosen: Places, floors: Matrix, top_k: int, slack: Matrix
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return query, row and score of all vectors of the chosen lists that reach the floors.
+
+        A list alone raises the floors of its queries if `top_k` is not 0.
+        """
+        order = np.argsort(chosen.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(chosen.ravel(), minlength=len(self)))
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+        for number in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+            asked = order[ends[number - 1] if number else 0 : ends[number]] // chosen.shape[1]
+            start, stop = self.lists.starts[number : number + 2].tolist()
+            if start == stop:
+                continue
+            scores = queries[asked] @ self.lists.rows[start:stop].T
+            if 0 < top_k < stop - start:
+                place = stop - start - top_k
+                worst = np.partition(scores, place, axis=1)[:, place]
+                floors[asked] = np.maximum(floors[asked], worst - slack[asked])
+            hits = np.flatnonzero(scores >= floors[asked][:, None])
+            at = hits // (stop - start)
+            rows = hits - at * (stop - start) + start
+            found.append((asked[at], rows, scores.ravel()[hits]))
+        return tuple(np.concatenate(column) for column in zip(*found, strict=True))
+
+    def _settled(self, query: Matrix, places: Places, top_k: int) -> Near:
         scores = np.vecdot(self.vectors.exact(places), query.astype(np.float64)).astype(np.float32)
-        order = top_places(scores, len(places)) if len(places) else places
+        order = top_places(scores, top_k) if len(places) else places
         return Near(places[order], scores[order])
 
 
@@ -125,34 +182,65 @@ def list_count(count: int) -> int:
     return max(1, round(_LISTS * math.sqrt(count)))
 
 
-def _build(vectors: Vectors) -> Any:
-    faiss, count = load_faiss(), len(vectors)
-    size = count * (vectors.dimension + 2) * 4
+def _floors(hits: tuple[npt.NDArray[Any], ...], count: int, top_k: int) -> Matrix:
+    """Return the `top_k`-th best score of each query; -inf where there are fewer."""
+    asked, _, scores = hits
+    held = np.bincount(asked, minlength=count)
+    last = np.cumsum(held) - held + top_k - 1
+    floors = np.full(count, -np.inf, dtype=np.float32)
+    enough = held >= top_k
+    floors[enough] = scores[np.lexsort((-scores, asked))][last[enough]]
+    return floors
+
+
+def _build(vectors: Vectors) -> Lists:
+    count, lists = len(vectors), list_count(len(vectors))
+    size = count * (vectors.dimension + 4) * 4
     require_memory_and_disk(_BASE + size, 0, f"indexing {count:,} vectors for approximate search")
-    lists = list_count(count)
-    centres = faiss.IndexFlatIP(vectors.dimension)
-    index = faiss.IndexIVFFlat(centres, vectors.dimension, lists, faiss.METRIC_INNER_PRODUCT)
-    index.cp.min_points_per_centroid = 1  # else faiss warns about small samples
-    sample = np.linspace(0, count - 1, min(count, lists * _TRAINED_ON)).astype(np.int64)
-    with progress("Indexing vectors", count) as bar, _threads(faiss, 1):
-        index.train(vectors.exact(sample).astype(np.float32))
+    with progress("Indexing vectors", count) as bar, single_blas():
+        centres, own = _centres(vectors, lists), np.empty(count, dtype=np.int64)
         for start in range(0, count, _BLOCK):
             part = vectors.slice(start, start + _BLOCK)
-            index.add(part)
+            own[start : start + len(part)] = np.argmax(part @ centres.T, axis=1)
             bar.advance(len(part))
-    return index
+    places = np.argsort(own, kind="stable")
+    rows = np.empty((count, vectors.dimension), dtype=np.float32)
+    for start in range(0, count, _BLOCK):
+        rows[start : start + _BLOCK] = vectors.exact(places[start : start + _BLOCK])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=lists))])
+    return Lists(centres, starts, places, rows)
 
 
-def _write(index: Any, folder: Path) -> None:
-    load_faiss().write_index(index, str(folder / _FILE))
+def _centres(vectors: Vectors, lists: int) -> Matrix:
+    """Return the mean directions of the parts of a sample."""
+    count = min(len(vectors), lists * _TRAINED_ON)
+    drawn = np.linspace(0, len(vectors) - 1, count).astype(np.int64)
+    sample = _directions(vectors.exact(drawn).astype(np.float32))
+    chosen = np.random.default_rng(0).permutation(count)[np.arange(lists) % count]
+    centres = sample[chosen]
+    for _ in range(_ROUNDS):
+        blocks = range(0, count, _BLOCK)
+        own = np.concatenate([(sample[n : n + _BLOCK] @ centres.T).argmax(axis=1) for n in blocks])
+        held = np.bincount(own, minlength=lists)
+        # A centre without vectors stays where it is.
+        used = np.flatnonzero(held)
+        starts = (np.cumsum(held) - held)[used]
+        sums = np.add.reduceat(sample[np.argsort(own, kind="stable")], starts, axis=0)
+        centres[used] = _directions(sums.astype(np.float32))
+    return centres
 
 
-@contextmanager
-def _threads(faiss: Any, count: int) -> Iterator[None]:
-    """Return a context with another number of threads of faiss."""
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(count)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
+def _directions(rows: Matrix) -> Matrix:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    directions: Matrix = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32, copy=False)
+    return directions
+
+
+def _write(lists: Lists, folder: Path) -> None:
+    for name, array in lists._asdict().items():
+        np.save(folder / f"{name}.npy", array)
+
+
+def _read(folder: Path) -> Lists:
+    mapped = {n: np.load(folder / f"{n}.npy", mmap_mode="r") for n in Lists._fields}
+    return Lists(**{name: np.asarray(array) for name, array in mapped.items()})

@@ -24,7 +24,7 @@ from ragstone.errors import CallError, ConfigError, RagstoneError, UnknownCompon
 from ragstone.indexes import exact_knn as nearest
 from ragstone.indexes.quantisation import Precision
 from ragstone.protocols import Role, Services
-from ragstone.types import Passage, Search
+from ragstone.types import Passage, Ranking, Search
 
 
 @dataclass(frozen=True)
@@ -295,3 +295,24 @@ def test_too_few_queries_to_show_a_recall_are_searched_exactly(
         )
     assert (facts["ann"]["n"], facts["ann"]["recall"]) == (3, 1.0)
     assert notes == {"queries searched exactly: only all lists reach 0.9": 3}
+
+
+def test_collections_are_one_fact_and_a_second_search_is_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two searches within a step, one per collection, then the same again from the index."""
+    monkeypatch.setattr(limits, "APPROXIMATE_FROM", 800)
+    corpora = [_corpus(*_random(900, seed)) for seed in (0, 2)]
+    searches = [Search(str(n), text) for n, text in enumerate(_random(200, 1))]
+    retriever = Dense(10, WRITTEN, ann="ivf", recall=0.9)
+
+    def both() -> tuple[list[Ranking], dict[str, Any]]:
+        with collect_facts() as facts:
+            found = [one for corpus in corpora for one in rankings(retriever, searches, corpus)]
+        return found, dict(facts)
+
+    found, facts = both()
+    assert len(found) == 400
+    assert facts["ann"]["n"] == 400
+    assert facts["ann"]["lower_bound"] >= 0.9
+    assert both() == (found, facts)

@@ -21,7 +21,7 @@ from ragstone.errors import ConfigError
 from ragstone.indexes.corpus_vectors import embed_corpus, missing_bytes
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.exact_knn import Near, nearest
-from ragstone.indexes.ivf_index import IvfIndex, load_faiss
+from ragstone.indexes.ivf_index import IvfIndex
 from ragstone.indexes.quantisation import Precision, Vectors
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
@@ -39,11 +39,11 @@ class Dense(UsesEmbedder, Retriever):
         embedder: an embedder with one vector per text.
         precision: storage of the numbers of a vector: 4 bytes each (`float32`), 2 (`float16`) or 1
             (`int8`, in steps of 1/127 of the vector's largest number).
-        ann: `ivf` compares a query with the passages of the nearest lists only (faiss, IVF Flat),
-            from 50,000 passages on.
+        ann: `ivf` compares a query with the passages of the nearest lists only, from
+            50,000 passages on.
         recall: the share of the exact ranking that `ann` has to find, above 0. Up to 500 of the
-            queries are searched exactly as well, and the number of lists is doubled until the lower
-            bound of the recall at 95 % reaches this share.
+            queries are searched exactly as well, and the number of lists falls as long as the
+            lower bound of the recall at 95 % reaches this share.
     """
 
     top_k: int = 100
@@ -70,12 +70,6 @@ class Dense(UsesEmbedder, Retriever):
     def takes_all_items(self) -> bool:
         """Whether all searches are needed at once: the recall of `ann` is measured on them."""
         return bool(self.ann)
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here, or faiss is needed and not installed."""
-        super().check(services)
-        if self.ann:
-            load_faiss()
 
     def index_bytes(self, services: Services) -> Mapping[str, int]:
         """Return the bytes of the vectors that the store does not have yet.
