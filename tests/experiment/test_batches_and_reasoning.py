@@ -165,12 +165,12 @@ def test_failures_of_a_batch_are_asked_again_by_the_next_run(make: Make) -> None
         first = make(server.url, batch=True).run()
         statuses = [row.failed for row in usage_rows(first)]
         assert sum(statuses) == 7
+        reasons = {p.reason for t in first.trials for p in t.predictions.values() if p.reason}
+        assert any("batch_expired" in reason for reason in reasons)
         made = len(server.batches)
         second = make(server.url, batch=True).run()
         assert [row.failed for row in usage_rows(second)] == [0, 0]
         assert list(server.batches.values())[made]["request_counts"]["total"] == 7
-    reasons = {p.reason for t in first.trials for p in t.predictions.values() if p.reason}
-    assert any("batch_expired" in reason for reason in reasons)
 
 
 def test_a_model_that_cannot_be_used_stops_only_its_own_answers(make: Make) -> None:

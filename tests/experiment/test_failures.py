@@ -182,12 +182,12 @@ def test_failing_never_pays(tmp_path: Path) -> None:
 
     wrong, exclude, bounds = rows["wrong"], rows["exclude"], rows["bounds"]
     assert (wrong["fails"]["mean"], wrong["fails"]["n"], wrong["fails"]["failed"]) == (0.3, 100, 70)
-    assert [wrong[name]["rank"] for name in ("tries", "fails")] == [(1, 1), (2, 2)]
+    assert [wrong[name]["rank"] for name in ("tries", "fails")] == [[1, 1], [2, 2]]
     assert [wrong[name]["group"] for name in ("tries", "fails")] == [1, 2]
     assert (exclude["fails"]["mean"], exclude["fails"]["n"]) == (1.0, 30)
-    assert [exclude[name]["rank"] for name in ("tries", "fails")] == [(1, 2), (1, 2)]
+    assert [exclude[name]["rank"] for name in ("tries", "fails")] == [[1, 2], [1, 2]]
     assert bounds["fails"]["worst_and_best"] == (0.3, 1.0)
-    assert [bounds[name]["rank"] for name in ("tries", "fails")] == [(1, 2), (1, 2)]
+    assert [bounds[name]["rank"] for name in ("tries", "fails")] == [[1, 2], [1, 2]]
 
 
 PARTS = """
