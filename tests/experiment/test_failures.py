@@ -186,7 +186,7 @@ def test_failing_never_pays(tmp_path: Path) -> None:
     assert [wrong[name]["group"] for name in ("tries", "fails")] == [1, 2]
     assert (exclude["fails"]["mean"], exclude["fails"]["n"]) == (1.0, 30)
     assert [exclude[name]["rank"] for name in ("tries", "fails")] == [[1, 2], [1, 2]]
-    assert bounds["fails"]["worst_and_best"] == (0.3, 1.0)
+    assert bounds["fails"]["worst_and_best"] == [0.3, 1.0]
     assert [bounds[name]["rank"] for name in ("tries", "fails")] == [[1, 2], [1, 2]]
 
 

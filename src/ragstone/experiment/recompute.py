@@ -64,9 +64,11 @@ class ReplacedTables(StoredResults):
             found = {**found, "beside": self.figures[folder]}
         return found
 
-    def whole_table(self, folder: str) -> Table:
-        """Return the replacing table of a folder, else the stored one."""
-        return self.tables[folder] if folder in self.tables else super().whole_table(folder)
+    def rows_in(self, folder: str) -> StoredTable:
+        """Return the replaced table of a folder, or the stored one."""
+        if folder in self.tables:
+            return StoredTable("", memory=self.tables[folder])
+        return super().rows_in(folder)
 
 
 @dataclass

@@ -224,12 +224,16 @@ class StoredTables:
 
     def whole_table(self, folder: str) -> Table:
         """Return the table of a step's folder with all its rows; no output may show it."""
-        return self._step(folder).table
+        return self.rows_in(folder).table
+
+    def rows_in(self, folder: str) -> StoredTable:
+        """Return where all rows of a step's folder are read; no output may show them."""
+        return self._step(folder)
 
     def blocks(self, folder: str) -> Iterator[Table]:
         """Yield the table of a step's folder in pieces, without the rows that are held back."""
         if self.secret is None:
-            yield from self._step(folder).blocks()
+            yield from self.rows_in(folder).blocks()
         else:
             yield self.stored_table(folder)
 
