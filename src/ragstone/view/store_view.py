@@ -11,7 +11,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -220,6 +220,13 @@ class _HeldResults(Results):
         table = super().stored_table(folder)
         self.sizes[folder] = table.nbytes
         return table
+
+    def blocks(self, folder: str) -> Iterator[Table]:
+        """Yield the table of a step's folder in pieces, and count the bytes of its rows."""
+        self.sizes[folder] = 0
+        for block in super().blocks(folder):
+            self.sizes[folder] += block.nbytes
+            yield block
 
 
 def _listed(path: Path, root: Path) -> ListedExperiment:
