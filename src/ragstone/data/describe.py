@@ -108,7 +108,7 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
         judged=dataset.judged,
         origin=dataset.source.origin(),
         example_passages=[dataset.corpus.at(i) for i in range(min(examples, len(dataset.corpus)))],
-        example_queries=dataset.select(range(min(examples, len(labels)))).queries,
+        example_queries=list(dataset.queries[:examples]),
     )
 
 

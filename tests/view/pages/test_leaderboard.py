@@ -37,7 +37,7 @@ def test_the_numbers_are_those_of_show(faulty: Path) -> None:
             assert (mean["mean"], mean["n"], mean["failed"]) == (
                 *(own["mean"], own["n"], own["failed"]),
             )
-            assert tuple(mean["interval"]) == own["interval"]
+            assert list(mean["interval"]) == own["interval"]
 
 
 def test_filters_hide_rows_and_change_no_rank(tmp_path: Path) -> None:
