@@ -20,15 +20,15 @@ import re
 import string
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
 import click
 import numpy as np
 import pytrec_eval
+from measured import in_turns  # type: ignore[import-not-found]  # a file beside this one
 from rouge_score.rouge_scorer import RougeScorer
 
 from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -148,23 +148,12 @@ def arrays(qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]) -
     return [np.array(passages), np.array(scores), *np.array(judged).T]
 
 
-def seconds(work: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the CPU seconds of each piece of work in its best round; they take turns."""
-    best = dict.fromkeys(work, float("inf"))
-    for _ in range(rounds):
-        for name, function in work.items():
-            start = time.process_time()
-            function()
-            best[name] = min(best[name], time.process_time() - start)
-    return best
-
-
 def answer_speed(size: int, rounds: int) -> dict[str, float]:
     """Return pairs per CPU second, and ratios."""
     predictions, gold = answers(size, 0)
     few = list(zip(predictions[:PEER_PAIRS], gold[:PEER_PAIRS], strict=True))
     google = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
-    best = seconds(
+    best = in_turns(
         {
             "ours": lambda: score_all(predictions, gold, ANSWER_METRICS),
             "ours EM F1": lambda: score_all(predictions, gold, ["EM", "F1"]),
@@ -201,7 +190,7 @@ def ranking_speed(size: int, rounds: int) -> dict[str, float]:
         ranks = rank_arrays(*held)
         return [metric.values(ranks) for metric in metrics]  # type: ignore[arg-type]
 
-    best = seconds({"trec": theirs, "mappings": from_mappings, "arrays": from_arrays}, rounds)
+    best = in_turns({"trec": theirs, "mappings": from_mappings, "arrays": from_arrays}, rounds)
     return {
         "s, trec_eval binding": best["trec"],
         "s, from mappings": best["mappings"],

@@ -23,23 +23,20 @@ from ragstone.data.unchanged import data_state
 from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.freshness import Freshness, begin, of_runs
 from ragstone.experiment.independence import parts_of
-from ragstone.experiment.running import run_together
+from ragstone.experiment.running import Startable, run_together
 from ragstone.results.kept_board import code_digest, folders_of, manifest_of
 from ragstone.results.record import ATTEMPTS, CallsEntry, Record
 from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text, not_applicable_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
     from ragstone.calls.client import Calls
     from ragstone.core.store import Store
-    from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.members import Member
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.plan import PlannedStep
-    from ragstone.experiment.running import Run
     from ragstone.experiment.system import SharedInputs, System
     from ragstone.protocols import ContextSetting, Judge
 
@@ -47,7 +44,7 @@ KIND: Final = "finished"
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Repeatable(Protocol):
+class Repeatable(Startable, Protocol):
     """The part of an experiment that decides whether a run would compute anything."""
 
     @property
@@ -57,14 +54,6 @@ class Repeatable(Protocol):
     @property
     def member(self) -> Member:
         """Its place among the experiments of its file."""
-
-    @property
-    def file(self) -> ExperimentFile:
-        """The experiment file."""
-
-    @property
-    def batch(self) -> Collection[str] | None:
-        """Ids of the answered queries that the run is of; None for all."""
 
     @property
     def store(self) -> Store:
@@ -102,20 +91,6 @@ class Repeatable(Protocol):
 
     def beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""
-
-    def open_calls(self, *, retry_failed: bool) -> Calls:
-        """Return the `Calls` of a run."""
-
-    def begin(
-        self,
-        calls: Calls,
-        wish: Freshness,
-        *,
-        only: Sequence[str],
-        trust_code: bool,
-        run_name: str,
-    ) -> Run:
-        """Return a run whose components are checked."""
 
 
 def run_once(
