@@ -171,6 +171,8 @@ class Engine:
         self.retry_policy = retry_policy
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        """Held while the loop starts: batches of several threads share one loop."""
         self._last_heartbeat = time.monotonic()
         self._jitter = random.Random()  # noqa: S311 - only spreads retries in time
 
@@ -206,15 +208,16 @@ class Engine:
             )
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._last_heartbeat = time.monotonic()
-            self._loop.call_soon(self._heartbeat)
-            self._thread = threading.Thread(
-                target=self._loop.run_forever, name="ragstone-calls", daemon=True
-            )
-            self._thread.start()
-        return self._loop
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._last_heartbeat = time.monotonic()
+                self._loop.call_soon(self._heartbeat)
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="ragstone-calls", daemon=True
+                )
+                self._thread.start()
+            return self._loop
 
     def _heartbeat(self) -> None:
         self._last_heartbeat = time.monotonic()
