@@ -7,6 +7,7 @@ from ragstone.errors import RagstoneError
 
 
 def test_few_items_are_taken_ahead() -> None:
+    """Few items are taken ahead."""
     taken: list[int] = []
 
     def submit(item: int) -> int:
@@ -20,6 +21,7 @@ def test_few_items_are_taken_ahead() -> None:
 
 
 def test_a_worker_of_another_version_is_refused() -> None:
+    """A worker of another version is refused."""
     assert list(InProcess().map(SameVersion(str, package_identity()), [1])) == ["1"]
     with pytest.raises(RagstoneError, match=r"this process has 0\.0 \(x\)"):
         SameVersion(str, "0.0 (x)")(1)

@@ -22,7 +22,9 @@ def _dies_once(folder: Path, number: int) -> int:
 
 def _listeners(_: int) -> set[str]:
     """Return the addresses on which this process listens (IPv4 and IPv6, in hexadecimal)."""
-    sockets = {os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
+    sockets = {
+        str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()
+    }
     found = set()
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
@@ -33,6 +35,7 @@ def _listeners(_: int) -> set[str]:
 
 
 def test_a_killed_worker_is_replaced_and_all_listen_on_loopback(tmp_path: Path) -> None:
+    """A killed worker is replaced and all listen on loopback."""
     executor = Dask(workers=2)
     try:
         assert list(executor.map(partial(_dies_once, tmp_path), range(5))) == [0, 1, 2, 3, 4]
@@ -43,6 +46,7 @@ def test_a_killed_worker_is_replaced_and_all_listen_on_loopback(tmp_path: Path) 
 
 
 def test_an_address_without_a_scheduler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address without a scheduler is named."""
     monkeypatch.setattr("ragstone.core.limits.CLUSTER_SECONDS", 1)
     with pytest.raises(RagstoneError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         Dask("tcp://127.0.0.1:9").open()

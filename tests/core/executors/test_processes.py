@@ -29,6 +29,7 @@ def _dies(_: int) -> int:
 
 
 def test_results_come_in_order_and_a_dead_process_is_replaced(tmp_path: Path) -> None:
+    """Results come in order and a dead process is replaced."""
     executor = Processes(2)
     assert list(executor.map(_square, range(5))) == [0, 1, 4, 9, 16]
     assert list(executor.map(partial(_dies_once, tmp_path), range(5))) == [0, 1, 2, 3, 4]
@@ -36,5 +37,6 @@ def test_results_come_in_order_and_a_dead_process_is_replaced(tmp_path: Path) ->
 
 
 def test_an_item_whose_processes_always_die_is_named() -> None:
+    """An item whose processes always die is named."""
     with pytest.raises(RagstoneError, match=f"{limits.MAX_WORKER_DEATHS} processes died.*7"):
         list(Processes(1).map(_dies, [7]))

@@ -25,18 +25,21 @@ class Dask:
         if self._client is not None:
             return
         try:
-            from distributed import Client, LocalCluster
+            import distributed
         except ImportError as error:
             raise MissingDependency("executor dask", "distributed", "dask") from error
+        given: Any = distributed  # its classes have no types
         if not self.address:
-            self._cluster = LocalCluster(
+            self._cluster = given.LocalCluster(
                 n_workers=self.workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address=None,
             )
         try:
-            self._client = Client(self._cluster or self.address, timeout=limits.CLUSTER_SECONDS)
+            self._client = given.Client(
+                self._cluster or self.address, timeout=limits.CLUSTER_SECONDS
+            )
         except OSError as error:
             raise RagstoneError(
                 f"no Dask scheduler answers at {self.address!r} ({error}); start it, or leave out "
