@@ -48,5 +48,5 @@ def test_a_killed_worker_is_replaced_and_all_listen_on_loopback(tmp_path: Path) 
 def test_an_address_without_a_scheduler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """An address without a scheduler is named."""
     monkeypatch.setattr("ragstone.core.limits.CLUSTER_SECONDS", 1)
-    with pytest.raises(RagstoneError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+    with pytest.raises(RagstoneError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         Dask("tcp://127.0.0.1:9").open()
