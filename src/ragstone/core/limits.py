@@ -398,3 +398,7 @@ MIN_CHOSEN_STEPS: Final = 50
 """Steps that a chosen batch leaves to a training in epochs: a small data set is still learned."""
 MAX_TIMED_EXAMPLES: Final = 4
 """Examples of the step that a plan of a training times: enough for seconds per example."""
+MAX_WORKER_DEATHS: Final = 3
+"""Processes that may die on one block before its step fails."""
+CLUSTER_SECONDS: Final = 10
+"""Time to wait for the scheduler of a cluster."""

@@ -1,0 +1,65 @@
+"""A Dask cluster: that of an address, or one of this machine that listens on loopback alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragstone.core import limits
+from ragstone.core.executors.base import Item, Made, SameVersion, in_order, package_identity
+from ragstone.errors import MissingDependency, RagstoneError
+
+
+@dataclass
+class Dask:
+    """Computes items on a Dask cluster, or on `workers` processes if no address is given."""
+
+    address: str = ""
+    workers: int = 2
+    _client: Any = field(default=None, repr=False)
+    _cluster: Any = field(default=None, repr=False)
+
+    def open(self) -> None:
+        """Connect; raise `RagstoneError` if the cluster is not there."""
+        if self._client is not None:
+            return
+        try:
+            import distributed
+        except ImportError as error:
+            raise MissingDependency("executor dask", "distributed", "dask") from error
+        given: Any = distributed  # its classes have no types
+        if not self.address:
+            self._cluster = given.LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+            )
+        try:
+            self._client = given.Client(
+                self._cluster or self.address, timeout=limits.CLUSTER_SECONDS
+            )
+        except OSError as error:
+            raise RagstoneError(
+                f"no Dask scheduler answers at {self.address!r} ({error}); start it, or leave out "
+                "the address to start one on this machine"
+            ) from error
+
+    def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+        """Yield the results in the order of the items; Dask moves those of a dead worker."""
+        self.open()
+        checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
+
+        def submit(item: Item) -> Any:
+            return self._client.submit(checked, item, pure=False)
+
+        workers = len(self._client.scheduler_info()["workers"])
+        yield from in_order(submit, lambda future: future.result(), items, 2 * max(1, workers))
+
+    def close(self) -> None:
+        """Disconnect, and stop the cluster that was started here."""
+        for one in (self._client, self._cluster):
+            if one is not None:
+                one.close()
+        self._client = self._cluster = None
