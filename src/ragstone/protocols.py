@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from ragstone.core.component import Component, Outcome
+from ragstone.core.executors.base import IN_PROCESS, Executor
+from ragstone.core.returned_scores import returned_scores
 from ragstone.core.spec import Spec
 from ragstone.errors import ComponentError, ConfigError, RagstoneError
 from ragstone.types import Context, Prediction, Ranking, Score
@@ -45,6 +45,7 @@ class Services:
         store: the store of finished steps and indexes; if None, nothing is stored.
         corpus: the passages; without them, the property `corpus` raises.
         qrels: query id -> passage id -> grade.
+        executor: computes blocks of items; by default this process.
     """
 
     def __init__(
@@ -54,8 +55,9 @@ class Services:
         store: Store | None = None,
         corpus: Corpus | None = None,
         qrels: Mapping[str, Mapping[str, int]] | None = None,
+        executor: Executor = IN_PROCESS,
     ) -> None:
-        self._calls, self._corpus = calls, corpus
+        self._calls, self._corpus, self.executor = calls, corpus, executor
         self.store = store if store or corpus is None else corpus.store
         self.qrels = qrels or {}
 
@@ -78,7 +80,9 @@ class Services:
 
     def of_step(self, qrels: Mapping[str, Mapping[str, int]], corpus: Corpus | None) -> Services:
         """Return the services of a step: with the data that are part of its key, and no others."""
-        return Services(calls=self._calls, store=self.store, corpus=corpus, qrels=qrels)
+        return Services(
+            calls=self._calls, store=self.store, corpus=corpus, qrels=qrels, executor=self.executor
+        )
 
 
 class Chunker(Component):
@@ -378,23 +382,4 @@ class Judge(Component):
         Without a finite value, each metric has a failed score. Raises `ComponentError` if the value
         is neither a number nor scores of the judge's metrics.
         """
-        import numpy as np
-
-        value = outcome.value.item() if isinstance(outcome.value, np.generic) else outcome.value
-        if value is None or (isinstance(value, Real) and not math.isfinite(value)):
-            reason = outcome.reason or f"the judge returned {value}"
-            return [Score(query_id, metric, None, "failed", reason) for metric in self.metrics]
-        if isinstance(value, Real):
-            return [Score(query_id, str(self), float(value), reason=outcome.reason)]
-        scores = [value] if isinstance(value, Score) else value
-        scored = scores if isinstance(scores, list | tuple) and scores else [None]
-        own = {(query_id, metric) for metric in self.metrics}
-        if any(not isinstance(s, Score) or (s.query_id, s.metric) not in own for s in scored):
-            raise ComponentError(
-                f"{type(self).__name__} returned {value!r} for query {query_id!r}; a judge returns "
-                f"a number, a bool, or scores of that query and of {', '.join(self.metrics)}",
-                component=type(self).__name__,
-                query_id=query_id,
-                value=value,
-            )
-        return list(scores)
+        return returned_scores(type(self).__name__, str(self), self.metrics, query_id, outcome)

@@ -346,13 +346,11 @@ TRANSLATION_MARGIN: Final = 60
 """Characters on top of that: a short query in one script may be long in another."""
 CHECKED_TRANSLATION: Final = 50
 """Characters from which the language of a translation is checked: shorter texts are ambiguous."""
-TRANSLATION_BATCH: Final = 64
-"""Rows of a data set translated at once: the most that a spent budget can leave unfinished."""
+TRANSLATION_BATCH: Final = 64  # Rows translated at once: the most that a spent budget can waste.
 MILVUS_RANKING: Final = 16_384  # Length of a ranking in passages; Milvus refuses longer ones.
 ELASTIC_RANKING: Final = 10_000
 """Length of a ranking in passages; Elasticsearch refuses longer ones unless it is configured."""
-MAX_PLANNED_QUERIES: Final = 1e9
-"""Queries that a comparison may recommend; more means a difference of zero."""
+MAX_PLANNED_QUERIES: Final = 1e9  # Queries that a comparison may recommend; more: no difference.
 HISTORY_RUNS: Final = 50  # Runs of an experiment in a history; each takes as long as a passport.
 SHOWN_HISTORY_CHANGES: Final = 3  # Changes of a run that a history shows in the terminal.
 MAX_LOOKS: Final = 20  # Planned looks of a gate; more looks save hardly any calls.
@@ -387,10 +385,8 @@ PUBLISHED_N_TOLERANCE: Final = 0.1
 """Share by which the number of queries may differ from the published one with a warning only."""
 MIN_DIGEST_DIGITS: Final = 12  # Digits of a SHA-256 that are enough to pin files.
 MAX_ATTACKS: Final = 10_000  # Attacks in a file of your own: a query gets one of them.
-MAX_FALSE_FACT_CHARACTERS: Final = 500
-"""Characters of a wrong answer that a planted passage states: a fact is short."""
-MODEL_HEADER_BYTES: Final = 100_000_000
-"""Maximum size of a part of a model file's header, which is read for the model's size."""
+MAX_FALSE_FACT_CHARACTERS: Final = 500  # Of a wrong answer that a planted passage states.
+MODEL_HEADER_BYTES: Final = 100_000_000  # Part of a model file's header, read for its size.
 PROBED_CITATIONS: Final = 10  # Passages that the probe of citations cites in every sentence.
 MAX_CHOSEN_BATCH: Final = 16
 """Examples per step that a training chooses by itself: larger batches need a larger rate."""
@@ -398,7 +394,5 @@ MIN_CHOSEN_STEPS: Final = 50
 """Steps that a chosen batch leaves to a training in epochs: a small data set is still learned."""
 MAX_TIMED_EXAMPLES: Final = 4
 """Examples of the step that a plan of a training times: enough for seconds per example."""
-MAX_WORKER_DEATHS: Final = 3
-"""Processes that may die on one block before its step fails."""
-CLUSTER_SECONDS: Final = 10
-"""Time to wait for the scheduler of a cluster."""
+MAX_WORKER_DEATHS: Final = 3  # Processes that may die on one block before its step fails.
+CLUSTER_SECONDS: Final = 10  # Time to wait for the scheduler of a cluster.

@@ -67,7 +67,7 @@ def of_repeat(services: Services, number: int, step: str) -> Services:
     A judge's models that do not sample are not asked again: an equal answer has the same verdict.
     """
     calls = services.calls.of_repeat(Repeat(number, greedy=step == "generate"))
-    return Services(calls=calls, store=services.store)
+    return Services(calls=calls, store=services.store, executor=services.executor)
 
 
 def samples(part: Component) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.core.executors.dask import Dask
+from ragstone.core.executors.dask import DaskExecutor
 from ragstone.errors import RagstoneError
 
 pytest.importorskip("distributed")
@@ -36,7 +36,7 @@ def _listeners(_: int) -> set[str]:
 
 def test_a_killed_worker_is_replaced_and_all_listen_on_loopback(tmp_path: Path) -> None:
     """A killed worker is replaced and all listen on loopback."""
-    executor = Dask(workers=2)
+    executor = DaskExecutor(workers=2)
     try:
         assert list(executor.map(partial(_dies_once, tmp_path), range(5))) == [0, 1, 2, 3, 4]
         found = set[str]().union(*executor.map(_listeners, range(4)), _listeners(0))
@@ -49,4 +49,4 @@ def test_an_address_without_a_scheduler_is_named(monkeypatch: pytest.MonkeyPatch
     """An address without a scheduler is named."""
     monkeypatch.setattr("ragstone.core.limits.CLUSTER_SECONDS", 1)
     with pytest.raises(RagstoneError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
-        Dask("tcp://127.0.0.1:9").open()
+        DaskExecutor("tcp://127.0.0.1:9").open()

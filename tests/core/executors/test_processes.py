@@ -1,4 +1,4 @@
-"""Processes: results in order, and a process that dies is replaced."""
+"""ProcessExecutor: results in order, and a process that dies is replaced."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core import limits
-from ragstone.core.executors.processes import Processes
+from ragstone.core.executors.processes import ProcessExecutor
 from ragstone.errors import RagstoneError
 
 
@@ -30,7 +30,7 @@ def _dies(_: int) -> int:
 
 def test_results_come_in_order_and_a_dead_process_is_replaced(tmp_path: Path) -> None:
     """Results come in order and a dead process is replaced."""
-    executor = Processes(2)
+    executor = ProcessExecutor(2)
     assert list(executor.map(_square, range(5))) == [0, 1, 4, 9, 16]
     assert list(executor.map(partial(_dies_once, tmp_path), range(5))) == [0, 1, 2, 3, 4]
     executor.close()
@@ -39,4 +39,4 @@ def test_results_come_in_order_and_a_dead_process_is_replaced(tmp_path: Path) ->
 def test_an_item_whose_processes_always_die_is_named() -> None:
     """An item whose processes always die is named."""
     with pytest.raises(RagstoneError, match=f"{limits.MAX_WORKER_DEATHS} processes died.*7"):
-        list(Processes(1).map(_dies, [7]))
+        list(ProcessExecutor(1).map(_dies, [7]))

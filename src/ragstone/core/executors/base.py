@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import ragstone
 from ragstone.errors import RagstoneError
@@ -39,6 +39,9 @@ class InProcess:
 
     def close(self) -> None:
         """Do nothing: there are no workers."""
+
+
+IN_PROCESS: Final = InProcess()
 
 
 @cache

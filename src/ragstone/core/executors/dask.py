@@ -12,7 +12,7 @@ from ragstone.errors import MissingDependency, RagstoneError
 
 
 @dataclass
-class Dask:
+class DaskExecutor:
     """Computes items on a Dask cluster, or on `workers` processes if no address is given."""
 
     address: str = ""

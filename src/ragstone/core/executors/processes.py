@@ -16,7 +16,7 @@ from ragstone.errors import RagstoneError
 
 
 @dataclass
-class Processes:
+class ProcessExecutor:
     """Computes items in `count` processes, and starts new ones if one dies."""
 
     count: int
