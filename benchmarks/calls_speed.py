@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import cycle, islice
 from pathlib import Path
@@ -118,12 +118,12 @@ def ask_aiohttp(url: str, asked: Sequence[Request], at_once: int) -> None:
     asyncio.run(ask())
 
 
-def ask_openai(url: str, asked: Sequence[Request], at_once: int) -> None:
-    """Ask with the openai package over aiohttp, keeping nothing."""
+def ask_openai(url: str, asked: Sequence[Request], at_once: int, *, plain: bool = False) -> None:
+    """Ask with the openai package over aiohttp, or over its own client, keeping nothing."""
     openai = importlib.import_module("openai")
 
     async def ask() -> None:
-        http = openai.DefaultAioHttpClient()
+        http = None if plain else openai.DefaultAioHttpClient()
         async with openai.AsyncOpenAI(base_url=url, api_key="none", http_client=http) as client:
 
             async def send(request: Request) -> None:
@@ -134,26 +134,38 @@ def ask_openai(url: str, asked: Sequence[Request], at_once: int) -> None:
     asyncio.run(ask())
 
 
-def measure(url: str, at_once: int, calls: int, rounds: int, peer: tuple[str, Ask]) -> Measured:
+PEERS: dict[str, Ask] = {
+    "aiohttp": ask_aiohttp,
+    "openai over aiohttp": ask_openai,
+    "openai": partial(ask_openai, plain=True),
+}
+
+
+def measure(url: str, at_once: int, calls: int, rounds: int, peer: str) -> Measured:
     """Measure ours and a peer in turns."""
-    name, theirs = peer
-    rates: list[float] = []
+    rates: dict[str, float] = {}
 
-    def ours() -> None:
+    def timed(name: str, ask: Ask) -> None:
         started = time.perf_counter()
-        ask_ragstone(url, requests(calls), at_once)
-        rates.append(calls / (time.perf_counter() - started))
+        ask(url, requests(calls), at_once)
+        rate = calls / (time.perf_counter() - started)
+        rates[name] = max(rate, rates.get(name, 0.0))
 
-    best = in_turns({"ours": ours, "peer": lambda: theirs(url, requests(calls), at_once)}, rounds)
+    sides = {"ours": ask_ragstone, "peer": PEERS[peer]}
+    best = in_turns({name: partial(timed, name, ask) for name, ask in sides.items()}, rounds)
+    shown = {
+        name: f"{rate:,.0f} calls/s ({rate / (at_once / DELAY):.0%} of the ideal)"
+        for name, rate in rates.items()
+    }
     return Measured(
-        job=f"durable calls, {at_once} at once" + (", against openai" if name == "openai" else ""),
+        job=f"durable calls, {at_once} at once" + (f", {peer}" if peer != "aiohttp" else ""),
         n=calls,
-        unit="CPU us",
-        ours=best["ours"] / calls * 1e6,
-        peer=best["peer"] / calls * 1e6,
-        against=f"{name} {version(name)}, which keeps nothing",
-        conditions=f"best of {rounds} in turn, {max(rates):,.0f} calls/s "
-        f"({max(rates) / (at_once / DELAY):.0%} of the ideal), server on the same cores",
+        unit="CPU ms",
+        ours=best["ours"] / calls * 1e3,
+        peer=best["peer"] / calls * 1e3,
+        against=f"{peer} {version(peer.partition(' ')[0])}, keeping nothing",
+        conditions=f"best of {rounds} in turn, ours {shown['ours']}, peer {shown['peer']}, server "
+        f"on the same cores",
     )
 
 
@@ -220,8 +232,7 @@ def replay(count: int, rounds: int) -> Measured:
 def calls(options: argparse.Namespace) -> list[Measured]:
     """Measure calls to a server."""
     command = [sys.executable, "-m", "ragstone.testing", "--delay", str(DELAY)]
-    peers: list[tuple[str, Ask]] = [("aiohttp", ask_aiohttp)]
-    peers += [("openai", ask_openai)] if options.peer else []
+    peers = PEERS if options.peer else ["aiohttp"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
