@@ -71,6 +71,7 @@ SHORT: Final = (
     Benchmark("judge_parsing.py", ("--rounds", "5")),
     Benchmark("reading_speed.py", ("--passages", "111080", "--lines", "200000", "--rounds", "3")),
     Benchmark("rank_speed.py", ("--lines", "200000", "--rounds", "3")),
+    Benchmark("finished_run.py"),
     Benchmark("calls_speed.py", ("--calls", "6000", "--rounds", "3")),
     Benchmark("bm25_speed.py", ("--engines", "tantivy", "--rounds", "3")),
     Benchmark("encoder_speed.py", ("--texts", "64", "--answers", "20", "--rounds", "2")),
@@ -78,6 +79,7 @@ SHORT: Final = (
 LONG: Final = (
     Benchmark("reading_speed.py"),
     Benchmark("rank_speed.py"),
+    Benchmark("finished_run.py", ("--queries", "20000")),
     Benchmark("calls_speed.py"),
     Benchmark("bm25_speed.py"),
     Benchmark("encoder_speed.py"),
