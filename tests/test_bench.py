@@ -158,11 +158,19 @@ def test_nothing_kept(tmp_path: Path) -> None:
 
 
 def test_every_script_exists() -> None:
-    """Each benchmark of the lists is a script, which writes rows unless its entry says otherwise."""
+    """Each benchmark of the lists is a script, which writes rows unless its entry denies it."""
     for benchmark in (*bench.SHORT, *bench.LONG):
         text = (bench.HERE / benchmark.script).read_text(encoding="utf-8")
         assert ("hand_over(" in text or "write_measured(" in text) == benchmark.rows, benchmark
     assert all(benchmark.rows for benchmark in bench.SHORT)
+
+
+def test_every_script_is_listed() -> None:
+    """The README says what each script measures; helpers are no benchmarks."""
+    helpers = {"annotate_shared", "bench", "figures", "interval_simulation", "measured"}
+    listed = (bench.HERE / "README.md").read_text(encoding="utf-8")
+    missing = [path.name for path in bench.HERE.glob("*.py") if path.name not in listed]
+    assert {name.removesuffix(".py") for name in missing} <= helpers
 
 
 def test_ratio_and_turns() -> None:
