@@ -101,17 +101,12 @@ def write_measured(path: Path, figures: Sequence[Measured]) -> None:
     path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """Return the CPU seconds of one piece of work, those of all threads."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
 def in_turns(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """Return the CPU seconds of each piece of work in its best round; they take turns."""
     best = dict.fromkeys(work, float("inf"))
     for _ in range(rounds):
         for name, function in work.items():
-            best[name] = min(best[name], cpu_seconds(function))
+            start = time.process_time()
+            function()
+            best[name] = min(best[name], time.process_time() - start)
     return best

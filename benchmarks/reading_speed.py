@@ -129,7 +129,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as kept:
         folder = Path(kept)
         found = corpus(folder, options.passages, options.rounds)
-        found += rankings(folder, options.lines, options.rounds)
+        found += rankings(folder, options.lines, 3 * options.rounds)
     hand_over(found, options.json)
 
 
