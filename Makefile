@@ -10,14 +10,14 @@ help: ## show the targets
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
-# Stamps: reinstall only if pyproject.toml has changed.
+# Stamps: reinstall only if pyproject.toml has changed. A module is compiled if it is imported.
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[local]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[local]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.demo pyproject.toml
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first with --group
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
