@@ -10,6 +10,7 @@ help: ## show the targets
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
 # Stamps: reinstall only if pyproject.toml has changed. A module is compiled if it is imported.
 $(VENV)/.demo: $(BIN)/python pyproject.toml
@@ -17,7 +18,6 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.demo pyproject.toml
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # the first with --group
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
@@ -26,7 +26,7 @@ $(VENV)/.torch: $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.demo ## run the demo experiment on the sample data with real models, write demo-report.html
-	$(BIN)/ragstone models fetch
+	$(BIN)/ragstone models fetch all-minilm-l6-v2 smollm2-135m-instruct
 	$(BIN)/ragstone run demo
 	$(BIN)/ragstone report demo --output demo-report.html
 
