@@ -103,12 +103,16 @@ def figures(asked: list[list[dict[str, str]]], without: int) -> dict[str, float]
     whole, plain = measured(some, "/chat/completions")
     grouped, first = measured(asked, "/v1/chat/completions")
     shuffled, second = measured(mixed, "/v1/chat/completions")
-    means = whole / len(some), grouped / len(asked), shuffled / len(mixed)
+    means = {
+        "whole": whole / len(some),
+        "parts": grouped / len(asked),
+        "shuffled": shuffled / len(mixed),
+    }
     return {
         "questions": len(asked),
         "without_cache": len(some),
-        **{f"{n}_ms": round(m * 1000) for n, m in zip(("whole", "parts", "shuffled"), means)},
-        "times": round(means[0] / means[1], 1),
+        **{f"{name}_ms": round(mean * 1000) for name, mean in means.items()},
+        "times": round(means["whole"] / means["parts"], 1),
         "in_two_orders": len(second),
         "equal_to_the_last_bit": sum(first[key] == second[key] for key in second),
         "first_token_as_whole": sum(plain[key][0] == first[key][0] for key in plain),
