@@ -12,9 +12,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
-# Stamps: reinstall only if pyproject.toml has changed.
+# Stamps: reinstall only if pyproject.toml has changed. A module is compiled if it is imported.
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[local]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[local]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.demo pyproject.toml
@@ -26,7 +26,7 @@ $(VENV)/.torch: $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.demo ## run the demo experiment on the sample data with real models, write demo-report.html
-	$(BIN)/ragstone models fetch
+	$(BIN)/ragstone models fetch all-minilm-l6-v2 smollm2-135m-instruct
 	$(BIN)/ragstone run demo
 	$(BIN)/ragstone report demo --output demo-report.html
 
