@@ -92,7 +92,12 @@ _PLAIN_AFTER: Final = rf"""
   | (?:\ ?(?:{_SCALE}))?\ ?(?:{_MONEY}) | [-/:*+=]\d | {_UNIT}
 """
 _NOT_PLAIN: Final = re.compile(
-    rf"[0-9](?:{_PLAIN_BEFORE}|\d*(?:{_PLAIN_AFTER}))",
+    rf"""
+    [0-9](?<![0-9][0-9])
+    (?: (?<=[-%.\ {CURRENCIES}][0-9])(?:{_PLAIN_BEFORE})
+      | \d*+(?=[-.,'^\ %‰°/:*+={DECIMAL_MARK}{THOUSANDS_MARK}{CURRENCIES}]|[^\W\d_])(?:{_PLAIN_AFTER})
+    )
+    """,
     re.VERBOSE,
 )
 """The first digit of a number that may be written in another way; other digits stay as they are."""
