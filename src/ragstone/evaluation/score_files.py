@@ -279,7 +279,9 @@ def parsed_metrics(
     return found
 
 
-def scales_of(metrics: Iterable[RankingMetric | AnswerMetric], failures: Policy) -> dict[str, Scale]:
+def scales_of(
+    metrics: Iterable[RankingMetric | AnswerMetric], failures: Policy
+) -> dict[str, Scale]:
     """Return metric -> its range and direction, with the failure policy."""
     return {str(m): Scale(m.range, m.direction, failures) for m in metrics}
 

@@ -99,7 +99,8 @@ _NOT_PLAIN: Final = re.compile(
     rf"""
     [0-9](?<![0-9][0-9])
     (?: (?<=[-%.\ {CURRENCIES}][0-9])(?:{_PLAIN_BEFORE})
-      | \d*+(?=[-.,'^\ %‰°/:*+={DECIMAL_MARK}{THOUSANDS_MARK}{CURRENCIES}]|[^\W\d_])(?:{_PLAIN_AFTER})
+      | \d*+(?=[-.,'^\ %‰°/:*+={DECIMAL_MARK}{THOUSANDS_MARK}{CURRENCIES}]|[^\W\d_])
+        (?:{_PLAIN_AFTER})
     )
     """,
     re.VERBOSE,

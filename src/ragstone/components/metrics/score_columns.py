@@ -86,7 +86,9 @@ class ScoreColumns:
             return to_table(SCORES, dict.fromkeys(SCORES.names, ()))
         shared = list(self._query_ids(limits.TABLE_BATCH_ROWS))
         tables = list(self._tables(limits.TABLE_BATCH_ROWS, lambda: shared))
-        return Table.from_batches([batch for t in tables for batch in t.to_batches()], schema=SCORES)
+        return Table.from_batches(
+            [batch for t in tables for batch in t.to_batches()], schema=SCORES
+        )
 
     def tables(self, rows: int = limits.TABLE_BATCH_ROWS) -> Iterator[Table]:
         """Yield the SCORES table in pieces of at most `rows` rows, one metric after another."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import orjson
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-class NotPlain(Exception):  # noqa: N818 - not an error: the file is read in another way
+class NotPlain(Exception):
     """A file is not read by blocks: it has a flaw, or a form that needs all rows."""
 
 
