@@ -112,7 +112,7 @@ def command(
     rows = _Source(answers, columns, format_name, setting or "")
     whole = explain or per_query or clusters or nuggets or setting or system is not None
     if gold and not whole and rows.is_plain:
-        done = _by_blocks(answers, gold, metrics, variant, judging, failures)
+        done = _by_blocks(answers, gold, metrics, judging, variant=variant, failures=failures)
         if done is not None:
             _print_notes(done[0])
             _print(*done)
@@ -152,8 +152,9 @@ def _by_blocks(
     answers: Path,
     gold: Path,
     metrics: str | None,
-    variant: str,
     judging: JudgeModel,
+    *,
+    variant: str,
     failures: Policy,
 ) -> tuple[dict[str, Evaluation], dict[str, str]] | None:
     """Return the scores of plain files, and the metrics; None if they are read as a whole."""
