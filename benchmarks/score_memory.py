@@ -58,7 +58,13 @@ def main(size: int, path: Path | None) -> None:
     need_data("nq_singlehop", "nq_open")
     with tempfile.TemporaryDirectory() as name:
         answers, gold = write(Path(name), size)
-        command = [sys.executable, "-m", "ragstone", "score", str(answers), "--gold", str(gold)]
+        command = [
+            str(Path(sys.executable).with_name("ragstone")),
+            "score",
+            str(answers),
+            "--gold",
+            str(gold),
+        ]
         seconds, peak, told = process_costs(command)
     print(told)
     print(

@@ -114,31 +114,34 @@ def command(
     if gold and not whole and rows.is_plain:
         done = _by_blocks(answers, gold, metrics, judging, variant=variant, failures=failures)
         if done is not None:
-            _print_notes(done[0])
-            _print(*done)
-            return
+            return _print(*done)
     tables = _tables(rows, _Gold(gold, nuggets), system)
     written, judges = judging.judges_apart(_names(metrics, tables))
     _require_texts(tables, judges)
     wanted = _wanted(written, variant)
     variants = [v for name in wanted for v in (parse.variants_of(name) if explain else [name])]
-    if len(tables) > 1 and (explain or per_query):
-        raise click.UsageError(
-            f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
-            f"{', '.join(tables)}; name one with --system"
-        )
+    if explain or per_query:
+        _require_one(tables, "--explain" if explain else "--per-query")
     common = {"clusters": clusters, "failures": failures, "judges": judges}
     with judging.services(judges) as services:
         found = {
             name: _evaluate(table, variants, services=services, **common)
             for name, table in tables.items()
         }
-    _print_notes(found)
     write_scores(per_query, found.values())
     if explain:
-        _explain(list(wanted), next(iter(found.values())), next(iter(tables.values())))
-    else:
-        _print(found, wanted)
+        _print_notes(found)
+        return _explain(list(wanted), next(iter(found.values())), next(iter(tables.values())))
+    return _print(found, wanted)
+
+
+def _require_one(tables: Iterable[str], option: str) -> None:
+    """Raise `UsageError` if there are several systems."""
+    if len(names := list(tables)) > 1:
+        raise click.UsageError(
+            f"{option} is for one system, and the file has {', '.join(names)}; name one with "
+            "--system"
+        )
 
 
 def _wanted(written: Iterable[str], variant: str) -> dict[str, str]:
@@ -227,7 +230,8 @@ def _print_notes(found: Mapping[str, Evaluation]) -> None:
 
 
 def _print(found: Mapping[str, Evaluation], wanted: Mapping[str, str]) -> None:
-    """Print the scores, those of several systems by name."""
+    """Print the notes and the scores, those of several systems by name."""
+    _print_notes(found)
     by_system = {name: one.to_dict(wanted) for name, one in found.items()}
     if len(found) > 1:
         blocks = (f"{name}\n{one}" for name, one in found.items())
