@@ -176,7 +176,7 @@ class _Repeated:
         self._made: dict[tuple[str, int], Array] = {}
 
     def __call__(self, text: str, times: int) -> Array:
-        """Return the text so many times."""
+        """Return the text `times` times."""
         if (text, times) not in self._made:
             self._made[text, times] = _texts((text,), np.zeros(times, np.int64))
         return self._made[text, times]
