@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ragstone.components.context_settings.passage_sources import PassageSources
+from ragstone.components.context_settings.retrieved import Retrieved
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.judges.scoring import judge_predictions
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
+from ragstone.core.rankings import Rankings
 from ragstone.core.schemas import (
     SEARCHES,
     columns,
@@ -182,6 +184,9 @@ def _rerank(
 def _build(
     setting: Any, services: Services, queries: Sequence[Query], **inputs: Mapping[str, Any]
 ) -> Outcomes:
+    if type(setting) is Retrieved and isinstance(run := inputs.get("run"), Rankings):
+        # Its rule reads no passage below `top_k`; other rules may read whole rankings.
+        inputs["run"] = run.first(setting.top_k)
     sources = PassageSources(services.corpus, setting.uses, services.qrels, **inputs)
     candidates = [sources.candidates(query) for query in queries]
     outcomes = run_component(setting, services, candidates)
