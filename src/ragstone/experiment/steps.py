@@ -32,10 +32,10 @@ from ragstone.core.schemas import (
     table_to_predictions,
     table_to_queries,
     table_to_rankings,
-    table_to_relevance,
     to_table,
 )
 from ragstone.core.stored_table import StoredTable
+from ragstone.data.lazy_rows import JudgementRows
 from ragstone.errors import ComponentError
 from ragstone.experiment.answer_scores import ScoredAnswers
 from ragstone.experiment.metric_set import MetricSet
@@ -278,7 +278,7 @@ SHARED_INPUTS: Final = frozenset({"corpus", "qrels", "collections", "translation
 _READERS: Final[Mapping[str, Callable[[Table], Any]]] = {
     "queries": table_to_queries,
     "searches": lambda table: [Search(row["query_id"], row["text"]) for row in rows(table)],
-    "qrels": table_to_relevance,
+    "qrels": JudgementRows,
     "collections": lambda table: dict(zip(*columns(table).values(), strict=True)),
     "run": table_to_rankings,
     "noise_run": table_to_rankings,
