@@ -80,6 +80,7 @@ LONG: Final = (
     Benchmark("reading_speed.py"),
     Benchmark("rank_speed.py"),
     Benchmark("finished_run.py", ("--queries", "20000")),
+    Benchmark("flat_memory.py"),
     Benchmark("calls_speed.py"),
     Benchmark("bm25_speed.py"),
     Benchmark("encoder_speed.py"),

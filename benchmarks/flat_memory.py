@@ -14,11 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from finished_run import (  # type: ignore[import-not-found]  # a file beside this one
-    COMMANDS,
-    prepare,
-    process,
-)
+from finished_run import prepare, process  # type: ignore[import-not-found]  # a file beside this one
 from measured import (  # type: ignore[import-not-found]  # a file beside this one
     Measured,
     need_data,
@@ -30,11 +26,11 @@ SAID = "whole process, one run, BM25 with 100 passages, 2 settings, 8 metrics, n
 
 def figures(folder: Path, count: int) -> list[Measured]:
     """Return the costs of the first run and of the same run again."""
-    found = {"first run": prepare(folder, count), "run again": process(folder, COMMANDS["run"])}
+    found = {"first run": prepare(folder, count), "run again": process(folder, "run")}
     return [
-        Measured(job=f"{name}{what}", n=count, unit=unit, ours=cost[key], conditions=SAID)
+        Measured(job=f"{name}{what}", n=count, unit=unit, ours=cost[part], conditions=SAID)
         for name, cost in found.items()
-        for key, unit, what in (("peak_mb", "MB", ", peak"), ("cpu_s", "CPU s", ""))
+        for part, (unit, what) in enumerate((("CPU s", ""), ("MB", ", peak")))
     ]
 
 
