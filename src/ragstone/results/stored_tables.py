@@ -259,10 +259,10 @@ class StoredTables:
         """Return where all rows of a step's folder are read; no output may show them."""
         return self._step(folder)
 
-    def blocks(self, folder: str, rows: int = limits.PARQUET_BATCH_ROWS) -> Iterator[Table]:
+    def blocks(self, folder: str, rows: int = 0) -> Iterator[Table]:
         """Yield the table of a step's folder in pieces, without the rows that are held back."""
         if self.secret is None:
-            yield from self.rows_in(folder).blocks(rows)
+            yield from self.rows_in(folder).blocks(rows or limits.PARQUET_BATCH_ROWS)
         else:
             yield self.stored_table(folder)
 
