@@ -84,6 +84,11 @@ class Vectors:
         """Return the number of vectors."""
         return int(self._ends[-1]) if len(self.parts) else 0
 
+    @property
+    def in_32_bits(self) -> bool:
+        """Whether the stored numbers are multiplied as they are."""
+        return len(self.parts) > 0 and self.parts[0].dtype == np.float32
+
     def slice(self, start: int, stop: int) -> Matrix:
         """Return the vectors at positions `start` up to `stop` in 32 bits."""
         found = [np.zeros((0, self.dimension), dtype=np.float32)]
