@@ -10,7 +10,7 @@ import numpy as np
 
 from ragstone.core import limits
 from ragstone.indexes.exact_knn import Near, nearest
-from ragstone.statistics.summary import mean_interval
+from ragstone.statistics.mean_bound import lower_bound_of_mean
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,7 +30,7 @@ class ReachedRecall:
     recall: float
     """Mean share of the exact ranking that was found."""
     lower_bound: float | None
-    """Lower end of the interval of the recall at 95 %; None for fewer than two queries."""
+    """Lower bound of the expected recall at 95 %; None for fewer than two queries."""
     n: int
     """Queries that were searched exactly as well."""
     nprobe: int
@@ -52,11 +52,10 @@ def measure(queries: Matrix, index: IvfIndex, top_k: int, target: float) -> Reac
     while reached.nprobe > 1:
         probed = reached.nprobe * 9 // 10
         recalls = (ranks < probed).mean(axis=1)
-        interval = mean_interval(recalls, None, _CONFIDENCE)
-        if interval is None or interval[0] < target:
+        low = lower_bound_of_mean(recalls, _CONFIDENCE)
+        if low < target:
             break
-        low, mean = float(interval[0]), float(recalls.mean())
-        reached = ReachedRecall(target, mean, low, count, probed)
+        reached = ReachedRecall(target, float(recalls.mean()), low, count, probed)
     return reached
 
 
