@@ -8,6 +8,7 @@ The index is kept in the store under the digest of the corpus and the key of the
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from ragstone.core.user_code import source_digest
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.corpus_vectors import vectors_made_of
 from ragstone.indexes.exact_knn import Near, single_blas, slack_of
+from ragstone.indexes.quantisation import decode
 from ragstone.indexes.top_k import top_places
 
 if TYPE_CHECKING:
@@ -67,8 +69,8 @@ class Lists(NamedTuple):
     """The first row of each list, and the number of rows."""
     places: Places
     """The position in the corpus of each row."""
-    rows: Matrix
-    """The vectors, list by list."""
+    rows: npt.NDArray[Any]
+    """The vectors as they are stored, list by list."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ class IvfIndex:
             if start == stop:
                 continue
             asked = np.flatnonzero(chosen[number])
-            scores = queries[asked] @ self.lists.rows[start:stop].T
+            scores = queries[asked] @ decode(self.lists.rows[start:stop], np.float32).T
             if 0 < top_k < stop - start:
                 place = stop - start - top_k
                 worst = np.partition(scores, place, axis=1)[:, place]
@@ -214,7 +216,9 @@ def _floors(hits: tuple[npt.NDArray[Any], ...], count: int, top_k: int) -> Matri
 
 def _build(vectors: Vectors) -> Lists:
     count, lists = len(vectors), list_count(len(vectors))
-    size = count * (vectors.dimension + 4) * 4
+    empty = vectors.stored(np.arange(0))
+    rows = np.empty((count, *empty.shape[1:]), dtype=empty.dtype)
+    size = rows.nbytes + count * 16
     require_memory_and_disk(_BASE + size, 0, f"indexing {count:,} vectors for approximate search")
     with progress("Indexing vectors", count) as bar, single_blas():
         centres, own = _centres(vectors, lists), np.empty(count, dtype=np.int64)
@@ -223,24 +227,22 @@ def _build(vectors: Vectors) -> Lists:
             own[start : start + len(part)] = np.argmax(part @ centres.T, axis=1)
             bar.advance(len(part))
     places = np.argsort(own, kind="stable")
-    rows = np.empty((count, vectors.dimension), dtype=np.float32)
     for start in range(0, count, _BLOCK):
-        rows[start : start + _BLOCK] = vectors.exact(places[start : start + _BLOCK])
+        rows[start : start + _BLOCK] = vectors.stored(places[start : start + _BLOCK])
     starts = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=lists))])
     return Lists(*_means(rows, starts), starts, places, rows)
 
 
-def _means(rows: Matrix, starts: Places) -> tuple[Matrix, Matrix]:
+def _means(rows: npt.NDArray[Any], starts: Places) -> tuple[Matrix, Matrix]:
     """Return mean and spread of each list of rows."""
-    sizes = np.diff(starts)
-    used = np.flatnonzero(sizes)
-    means = np.zeros((len(sizes), rows.shape[1]), dtype=np.float32)
-    squares = np.zeros(len(sizes), dtype=np.float32)
-    if len(used):
-        counts = sizes[used].astype(np.float32)
-        means[used] = np.add.reduceat(rows, starts[used]) / counts[:, None]
-        squares[used] = np.add.reduceat(np.vecdot(rows, rows), starts[used]) / counts
-    return means, np.sqrt(np.maximum(squares - np.vecdot(means, means), 0))
+    means, squares = [], []
+    for start, stop in itertools.pairwise(starts.tolist()):
+        held = decode(rows[start:stop], np.float32)
+        means.append(held.sum(axis=0) / max(1, len(held)))
+        squares.append(np.vecdot(held, held).sum() / max(1, len(held)))
+    middle = np.stack(means).astype(np.float32, copy=False)
+    spreads = np.sqrt(np.maximum(np.array(squares) - np.vecdot(middle, middle), 0))
+    return middle, spreads.astype(np.float32, copy=False)
 
 
 def _centres(vectors: Vectors, lists: int) -> Matrix:
