@@ -170,7 +170,9 @@ class _Scan:
             passages = self.vectors.rough(at, min(rows, self.stop - at))
             shape = count, len(passages)
             scores = products[: count * len(passages)].reshape(shape)
-            if count > _NARROW:
+            if count == 1:
+                np.vecdot(passages, self.queries[0], out=scores[0])
+            elif count > _NARROW:
                 np.matmul(self.queries, passages.T, out=scores)
             else:
                 scores[:] = (passages @ self.queries.T).T
@@ -210,7 +212,8 @@ class _Scan:
             return
         count, rows = scores.shape
         ends = np.searchsorted(hits, np.arange(rows, (count + 1) * rows, rows))
-        counts = np.diff(ends, prepend=0)
+        counts = ends.copy()
+        counts[1:] -= ends[:-1]
         if (self.held + counts).max() > self.scores.shape[1]:
             self._trim()
             self._widen(int((self.held + counts).max()))
