@@ -1,7 +1,7 @@
 """BM25, sparse and dense vectors over a million passages and more: time, memory, disk.
 
-    python benchmarks/large_index.py [PASSAGES ...] [--sparse | --vectors FOLDER] [--queries 100]
-        [--folder DIR] [--json FILE]
+    python benchmarks/large_index.py [PASSAGES ...] [--sparse | --vectors FOLDER | --encoder]
+        [--queries 100] [--folder DIR] [--json FILE]
 
 A made passage consists of sentences of real passages (mtRAG, nq_singlehop) of one collection, drawn
 until there are 100 words, and of two made words from a long tail, so that the vocabulary grows with
@@ -11,6 +11,7 @@ With `--vectors`, approximate search in 8 bits at a target of .95 against the ex
 the real vectors of `approximate_search.py`. A made vector is a real one plus a quarter of the
 difference of two others, of length 1: it lies in the directions of real ones, and 120,000 of them
 need about as many lists as real ones. The queries are real.
+With `--encoder`, PASSAGES real passages of 100 words are embedded by the bundled encoder.
 Each size (1,000,000 and 4,000,000) has a process of its own, and its folder is removed at the end.
 Seconds are those of the processor.
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -39,6 +41,7 @@ from bm25_speed import (  # type: ignore[import-not-found]  # a file beside this
     questions,
 )
 
+from ragstone.components.embedders.minilm import MiniLM
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.components.retrievers.target_recall import measure, recall_of
 from ragstone.core.component import Outcome
@@ -174,6 +177,24 @@ def measured_sparse(count: int, queries: int, folder: Path) -> dict[str, Any]:
     return facts
 
 
+def real_passages(count: int) -> list[str]:
+    """Return passages of 100 words of running text, as many of every part of the files."""
+    words = " ".join(" ".join(one) for one in sentences()).split()
+    starts = np.linspace(0, len(words) - WORDS, count).astype(int).tolist()
+    return [" ".join(words[start : start + WORDS]) for start in starts]
+
+
+def measured_encoder(count: int) -> dict[str, Any]:
+    """Embed real passages."""
+    facts: dict[str, Any] = {"passages": count}
+    texts, encoder = real_passages(count), MiniLM()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    list(encoder.embed(texts[:8], "passage", Services()))
+    timed(facts, "embed", lambda: sum(1 for _ in encoder.embed(texts, "passage", Services())))
+    facts["ms_per_passage"] = round(facts["embed_s"] / count * 1000, 2)
+    return facts
+
+
 def made_vectors(count: int, real: Any) -> Any:
     """Return vectors in 8 bits: a real one plus a quarter of the difference of two others."""
     rng, parts = np.random.default_rng(8), []
@@ -217,6 +238,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sparse", action="store_true", help="sparse vectors in place of BM25")
     parser.add_argument("--vectors", type=Path, help="dense vectors, made from those in FOLDER")
+    parser.add_argument("--encoder", action="store_true", help="the cost of the bundled encoder")
     parser.add_argument("--alone", action="store_true", help="measure in this process")
     given = parser.parse_args()
     if given.alone:
@@ -227,6 +249,7 @@ def main() -> None:
     for count in given.passages:
         command = [sys.executable, __file__, str(count), "--alone", "--queries", str(given.queries)]
         command += ["--sparse"] if given.sparse else []
+        command += ["--encoder"] if given.encoder else []
         command += ["--vectors", str(given.vectors)] if given.vectors else []
         if given.folder:
             command += ["--folder", str(given.folder)]
@@ -240,6 +263,8 @@ def main() -> None:
 def of_one_size(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Measure one size in this process."""
     count = given.passages[0]
+    if given.encoder:
+        return measured_encoder(count)
     if given.vectors:
         return measured_vectors(count, given.queries, folder, given.vectors)
     return (measured_sparse if given.sparse else measured)(count, given.queries, folder)
