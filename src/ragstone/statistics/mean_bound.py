@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _ORDERS: Final = 32
+"""Random orders of the values."""
 _STEPS: Final = 40
-_LARGEST_BET: Final = 0.75
+"""Halvings of the interval that the bound is in."""
+_BET: Final = 0.75
+"""The share of the money that is bet on a value, at most."""
 
 
 def lower_bound_of_mean(values: npt.NDArray[np.floating[Any]], confidence: float) -> float:
@@ -40,7 +43,7 @@ def lower_bound_of_mean(values: npt.NDArray[np.floating[Any]], confidence: float
     low, high = 0.0, float(orders[0].mean())
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        bounded = np.minimum(bets, _LARGEST_BET / max(middle, 1e-9))
+        bounded = np.minimum(bets, _BET / max(middle, 1e-9))
         money = np.exp(np.log1p(bounded * (orders - middle)).sum(axis=1))
         if money.mean() >= enough:
             low = middle
