@@ -1,12 +1,17 @@
-"""BM25 and sparse vectors over a million passages and more: time, memory, disk.
+"""BM25, sparse and dense vectors over a million passages and more: time, memory, disk.
 
-    python benchmarks/large_index.py [PASSAGES ...] [--sparse] [--queries 100] [--folder DIR]
-        [--json FILE]
+    python benchmarks/large_index.py [PASSAGES ...] [--sparse | --vectors FOLDER | --encoder]
+        [--queries 100] [--folder DIR] [--json FILE]
 
 A made passage consists of sentences of real passages (mtRAG, nq_singlehop) of one collection, drawn
 until there are 100 words, and of two made words from a long tail, so that the vocabulary grows with
 the corpus as a real one does. With `--sparse`, a passage has 200 made terms of 30,522, more often
 the lower ones, from an encoder that costs little. The queries are the questions of nq_singlehop.
+With `--vectors`, approximate search in 8 bits at a target of .95 against the exact one: FOLDER has
+the real vectors of `approximate_search.py`. A made vector is a real one plus a quarter of the
+difference of two others, of length 1: it lies in the directions of real ones, and 120,000 of them
+need about as many lists as real ones. The queries are real.
+With `--encoder`, PASSAGES real passages of 100 words are embedded by the bundled encoder.
 Each size (1,000,000 and 4,000,000) has a process of its own, and its folder is removed at the end.
 Seconds are those of the processor.
 """
@@ -16,6 +21,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +29,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,18 +41,23 @@ from bm25_speed import (  # type: ignore[import-not-found]  # a file beside this
     questions,
 )
 
+from ragstone.components.embedders.minilm import MiniLM
 from ragstone.components.retrievers.bm25 import BM25
+from ragstone.components.retrievers.target_recall import measure, recall_of
 from ragstone.core.component import Outcome
 from ragstone.core.schemas import CORPUS
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.data.table_builder import Pieces
+from ragstone.indexes.exact_knn import nearest
+from ragstone.indexes.ivf_index import IvfIndex, _build, _read, _write
+from ragstone.indexes.quantisation import Vectors, encode, longest
 from ragstone.indexes.sparse_vectors import sparse_index, sparse_rows
 from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Search
 
 T = TypeVar("T")
-WORDS, RARE, BATCH, TOP_K = 100, 2, 20_000, 100
+WORDS, RARE, BATCH, TOP_K, TOP_10 = 100, 2, 20_000, 100, 10
 
 
 def sentences() -> list[list[str]]:
@@ -166,6 +177,58 @@ def measured_sparse(count: int, queries: int, folder: Path) -> dict[str, Any]:
     return facts
 
 
+def real_passages(count: int) -> list[str]:
+    """Return passages of 100 words of running text, as many of every part of the files."""
+    words = " ".join(" ".join(one) for one in sentences()).split()
+    starts = np.linspace(0, len(words) - WORDS, count).astype(int).tolist()
+    return [" ".join(words[start : start + WORDS]) for start in starts]
+
+
+def measured_encoder(count: int) -> dict[str, Any]:
+    """Embed real passages."""
+    facts: dict[str, Any] = {"passages": count}
+    texts, encoder = real_passages(count), MiniLM()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    list(encoder.embed(texts[:8], "passage", Services()))
+    timed(facts, "embed", lambda: sum(1 for _ in encoder.embed(texts, "passage", Services())))
+    facts["ms_per_passage"] = round(facts["embed_s"] / count * 1000, 2)
+    return facts
+
+
+def made_vectors(count: int, real: Any) -> Any:
+    """Return vectors in 8 bits: a real one plus a quarter of the difference of two others."""
+    rng, parts = np.random.default_rng(8), []
+    for start in range(0, count, BATCH):
+        first, second, third = rng.integers(0, len(real), (3, min(BATCH, count - start)))
+        rows = real[first] + (real[second] - real[third]) / 4
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        parts.append(encode(rows.astype(np.float32), "int8"))
+    return np.concatenate(parts)
+
+
+def measured_vectors(count: int, queries: int, folder: Path, real: Path) -> dict[str, Any]:
+    """Index and search made vectors, by lists and exactly."""
+    facts: dict[str, Any] = {"passages": count}
+    asked = np.load(real / "queries.npy")
+    asked = asked[np.linspace(0, len(asked) - 1, min(queries, len(asked))).astype(int)]
+    made = np.load(real / "passages.npy")
+    rows = timed(facts, "fill", lambda: made_vectors(count, made))
+    vectors = Vectors((rows,), asked.shape[1], longest(rows[:BATCH]) * 1.01)
+    timed(facts, "build", lambda: _write(_build(vectors), folder))
+    index = IvfIndex(_read(folder), vectors)
+    reached, _ = timed(facts, "measurement", lambda: measure(asked, index, TOP_10, 0.95))
+    facts |= {"queries": len(asked), "lists": len(index), **asdict(reached)}
+    near = timed(facts, "search", lambda: [*index.nearest(asked, TOP_10, reached.nprobe, int)])
+    exact = timed(facts, "exact", lambda: [*nearest(asked, vectors, TOP_10)])
+    found = [recall_of(*pair) for pair in zip(near, exact, strict=True)]
+    facts["recall_of_all"] = round(float(np.mean(found)), 4)
+    facts["ratio"] = round(facts["exact_s"] / facts["search_s"], 2)
+    facts["ms_per_query"] = round(facts["search_s"] / len(asked) * 1000, 2)
+    facts["vectors_mb"] = rows.nbytes // 1_000_000
+    facts["index_mb"] = sum(file.stat().st_size for file in folder.glob("*.npy")) // 1_000_000
+    return facts
+
+
 def main() -> None:
     """Measure each size in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -174,17 +237,20 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sparse", action="store_true", help="sparse vectors in place of BM25")
+    parser.add_argument("--vectors", type=Path, help="dense vectors, made from those in FOLDER")
+    parser.add_argument("--encoder", action="store_true", help="the cost of the bundled encoder")
     parser.add_argument("--alone", action="store_true", help="measure in this process")
     given = parser.parse_args()
     if given.alone:
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-            measure = measured_sparse if given.sparse else measured
-            print(json.dumps(measure(given.passages[0], given.queries, Path(folder))), flush=True)
+            print(json.dumps(of_one_size(given, Path(folder))), flush=True)
         return
     rows = []
     for count in given.passages:
         command = [sys.executable, __file__, str(count), "--alone", "--queries", str(given.queries)]
         command += ["--sparse"] if given.sparse else []
+        command += ["--encoder"] if given.encoder else []
+        command += ["--vectors", str(given.vectors)] if given.vectors else []
         if given.folder:
             command += ["--folder", str(given.folder)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
@@ -192,6 +258,16 @@ def main() -> None:
         rows.append(json.loads(done.stdout.splitlines()[-1]))
     if given.json:
         given.json.write_text(json.dumps({"rows": rows}, indent=1))
+
+
+def of_one_size(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Measure one size in this process."""
+    count = given.passages[0]
+    if given.encoder:
+        return measured_encoder(count)
+    if given.vectors:
+        return measured_vectors(count, given.queries, folder, given.vectors)
+    return (measured_sparse if given.sparse else measured)(count, given.queries, folder)
 
 
 if __name__ == "__main__":

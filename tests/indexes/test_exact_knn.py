@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.indexes import exact_knn as module
 from ragstone.indexes.exact_knn import Near, nearest
@@ -39,9 +40,12 @@ def _assert_same(found: list[Near], expected: list[Near]) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_FIRST", 16)
+    monkeypatch.setattr(module, "_FEW", 16)
     monkeypatch.setattr(module, "_ROWS", 32)
+    monkeypatch.setattr(limits, "KNN_SCORES", 2**10)
+    monkeypatch.setattr(module, "_NARROW", 3)
     monkeypatch.setattr(module, "_QUERIES", 10)
+    # Products of at most three queries have the passages first.
     # Of 23 queries and three threads, two tens are divided by query and the last three are not.
     monkeypatch.setattr(module, "_ENOUGH", 3)
 

@@ -1,10 +1,10 @@
 """Exact nearest vectors by inner product, in blocks, on every core.
 
 A block of passages is multiplied with all queries at once. Selecting the best of every block would
-take longer than the product. Each query therefore has a floor: its k-th best score so far, less the
-possible rounding error. Only scores that reach the floor are looked at, a few hundred per query
-among a million passages in any order. The remaining candidates are computed again, each alone and
-in 64 bits, so that a score depends only on its query and its passage.
+take longer than the product. Each query therefore has a floor: a score that `top_k` passages have
+reached so far, less the possible rounding error. Only scores that reach the floor are looked at, a
+few hundred per query among a million passages in any order. The remaining candidates are computed
+again, each alone and in 64 bits, so that a score depends only on its query and its passage.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from ragstone.core import limits
 from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError
-from ragstone.indexes.top_k import top_places
+from ragstone.indexes.top_k import HEAPS, lower_bounds, top_places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,14 +33,16 @@ if TYPE_CHECKING:
 
 _QUERIES: Final = 1024
 """Queries per product."""
-_ROWS: Final = 8192
-"""Maximum passages per product."""
+_ROWS: Final = 2048
+"""Passages per product of many queries, or of passages that are widened to 32 bits first."""
+_NARROW: Final = 32
+"""Queries up to which a product is faster with the passages first."""
 _ENOUGH: Final = 256
 """Queries that are enough work for the products of one thread."""
 _TOGETHER: Final = 64
 """Queries per task when candidates are computed again."""
-_FIRST: Final = 1024
-"""Passages per core whose scores are all looked at, for a first floor."""
+_FEW: Final = 1024
+"""Passages that are enough for one thread, and candidates that are kept besides the best."""
 _LARGEST: Final = np.finfo(np.float32).max
 _ROUNDING: Final = 2.0**-24
 """Maximum relative error of one operation in 32 bits."""
@@ -71,17 +73,18 @@ def nearest(
         advance: called with the number of scores that were computed, from several threads.
     """
     top_k = min(top_k, len(vectors))
-    at_once = max(1, min(_QUERIES, limits.KNN_SCORES // max(2 * top_k, _FIRST)))
+    at_once = max(1, min(_QUERIES, limits.KNN_SCORES // (2 * top_k)))
     count = threads or available_cpus()
     with ThreadPoolExecutor(count) as pool:
+        each = pool.map if count > 1 else map
         for start in range(0, len(queries), at_once):
             # Products of mapped files and of slices are slow.
             part = np.ascontiguousarray(queries[start : start + at_once], dtype=np.float32)
             shares = _shares(part, vectors, top_k, count, advance)
             with single_blas():
-                list(pool.map(_Scan.run, itertools.chain.from_iterable(shares)))
+                list(each(_Scan.run, itertools.chain.from_iterable(shares)))
                 groups = [(scans, g) for scans in shares for g in _groups(len(scans[0].queries))]
-                found = list(pool.map(lambda given: _settled(given[0], given[1], top_k), groups))
+                found = list(each(lambda given: _settled(given[0], given[1], top_k), groups))
             yield from itertools.chain.from_iterable(found)
 
 
@@ -96,7 +99,7 @@ def _shares(
     """
     by_query = len(queries) >= count * _ENOUGH
     parts = np.array_split(queries, count if by_query else 1)
-    threads = 1 if by_query else max(1, min(count, len(vectors) // (2 * _FIRST)))
+    threads = 1 if by_query else max(1, min(count, len(vectors) // (2 * _FEW)))
     edges = [len(vectors) * n // threads for n in range(threads + 1)]
     shares = []
     for part in parts:
@@ -121,7 +124,8 @@ def _settled(scans: list[_Scan], group: range, top_k: int) -> list[Near]:
     for query in group:
         places = np.concatenate([scan.places_of(query) for scan in scans])
         scores = scans[0].exact(query, places)
-        order = top_places(scores, top_k)
+        # Places ascend, so that a stable sort leaves equal scores in the order of the corpus.
+        order = (-scores).argsort(kind="stable")[:top_k]
         settled.append(Near(places[order], scores[order]))
     return settled
 
@@ -148,34 +152,35 @@ class _Scan:
     slack: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        count = len(self.queries)
-        first = min(max(2 * self.top_k, _FIRST), self.stop - self.start)
-        width = max(first, 4 * self.top_k)
-        self.scores = np.full((count, width), -np.inf, dtype=np.float32)
-        self.places = np.zeros((count, width), dtype=np.int64)
-        self.held = np.zeros(count, dtype=np.int64)
+        shape = len(self.queries), 4 * self.top_k
+        self.scores = np.full(shape, -np.inf, dtype=np.float32)
+        self.places = np.zeros(shape, dtype=np.int64)
+        self.held = np.zeros(len(self.queries), dtype=np.int64)
         self.slack = slack_of(self.queries, self.vectors)
 
     def run(self) -> None:
         """Fill `places` with all passages that may be among the best."""
-        at, first = self.start, min(max(2 * self.top_k, _FIRST), self.stop - self.start)
-        rows = max(1, min(_ROWS, limits.KNN_SCORES // len(self.queries)))
-        product = np.empty((max(rows, first), len(self.queries)), dtype=np.float32)
-        hits = np.empty(product.shape, dtype=bool)
+        count = len(self.queries)
+        most = limits.KNN_SCORES // (16 * count) if self.vectors.in_32_bits else 0
+        rows = min(max(_ROWS, most), self.stop - self.start)
+        products = np.empty(count * rows, dtype=np.float32)
+        marks = np.empty(count * rows, dtype=bool)
+        at = self.start
         while at < self.stop:
-            left = self.start + first - at
-            # At most as many as were seen before, so that few of them reach the floor.
-            most = left if left > 0 else min(rows, at - self.start, self.stop - at)
-            passages = self.vectors.rough(at, most)
-            scores = product[: len(passages)]
-            np.matmul(passages, self.queries.T, out=scores)
-            if left > 0:
-                self._take_all(scores, at)
-                if left == len(scores):
-                    self._trim()
+            passages = self.vectors.rough(at, min(rows, self.stop - at))
+            shape = count, len(passages)
+            scores = products[: count * len(passages)].reshape(shape)
+            if count == 1:
+                np.vecdot(passages, self.queries[0], out=scores[0])
+            elif count > _NARROW:
+                np.matmul(self.queries, passages.T, out=scores)
             else:
-                hit = np.greater_equal(scores, self.floors, out=hits[: len(passages)])
-                self._take(scores, np.flatnonzero(hit), at)
+                scores[:] = (passages @ self.queries.T).T
+            if at == self.start:
+                self._start(scores)
+            hit = marks[: scores.size].reshape(shape)
+            np.greater_equal(scores, self.floors[:, None], out=hit)
+            self._take(scores, np.flatnonzero(hit), at)
             self.advance(scores.size)
             at += len(passages)
         self._trim()
@@ -190,33 +195,42 @@ class _Scan:
         scores: Matrix = np.vecdot(self.vectors.exact(places), wanted).astype(np.float32)
         return scores
 
-    def _take_all(self, scores: Matrix, at: int) -> None:
-        begin = at - self.start
-        end = begin + len(scores)
-        self.scores[:, begin:end] = scores.T
-        self.places[:, begin:end] = np.arange(at, at + len(scores))
-        self.held[:] = end
+    def _start(self, scores: Matrix) -> None:
+        """Raise the floors by the scores of the first passages."""
+        width = scores.shape[1]
+        if width >= 2 * HEAPS * self.top_k:
+            reached = lower_bounds(scores, self.top_k)
+        elif width > self.top_k:
+            reached = np.partition(scores, width - self.top_k, axis=1)[:, width - self.top_k]
+        else:
+            return
+        np.maximum(self.floors, reached - self.slack, out=self.floors)
 
     def _take(self, scores: Matrix, hits: npt.NDArray[np.intp], at: int) -> None:
-        """Add the scores at some positions of the product, counted through its rows."""
+        """Add the scores at some positions of the product, in ascending order."""
         if not len(hits):
             return
-        # Not divmod: numpy turns the division by a constant into a product.
-        rows = hits // len(self.queries)
-        queries = hits - rows * len(self.queries)
-        # A stable sort of 16-bit numbers is a radix sort, and keeps the order of the corpus.
-        order = np.argsort(queries.astype(np.uint16), kind="stable")
-        rows, queries = rows[order], queries[order]
-        counts = np.bincount(queries, minlength=len(self.queries))
+        count, rows = scores.shape
+        ends = np.searchsorted(hits, np.arange(rows, (count + 1) * rows, rows))
+        counts = ends.copy()
+        counts[1:] -= ends[:-1]
         if (self.held + counts).max() > self.scores.shape[1]:
             self._trim()
             self._widen(int((self.held + counts).max()))
-        columns = _ranks(counts) + self.held[queries]
-        self.scores[queries, columns] = scores[rows, queries]
-        self.places[queries, columns] = rows + at
-        self.held += counts
+        places = hits + np.repeat(at - np.arange(count) * rows, counts)
+        self._add(scores.ravel()[hits], places, counts)
         if self.held.max() > 3 * self.top_k:
             self._trim()
+
+    def _add(
+        self, scores: Matrix, places: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
+    ) -> None:
+        """Write candidates behind those that are held, `counts` of them per query in order."""
+        firsts = np.arange(len(counts)) * self.scores.shape[1] + self.held
+        to = np.arange(len(places)) + np.repeat(firsts - np.cumsum(counts) + counts, counts)
+        self.scores.ravel()[to] = scores
+        self.places.ravel()[to] = places
+        self.held += counts
 
     def _widen(self, width: int) -> None:
         more = width - self.scores.shape[1]
@@ -234,16 +248,12 @@ class _Scan:
             worst = np.partition(held, place, axis=1)[:, place]
             np.maximum(self.floors, worst - self.slack, out=self.floors)
         # Without a floor yet, -inf would keep the unused places.
-        kept = np.flatnonzero(held >= np.maximum(self.floors, -_LARGEST)[:, None])
-        queries = kept // max(1, width)
-        columns = kept - queries * width
-        scores, places = held[queries, columns], self.places[queries, columns]
-        self.held = np.bincount(queries, minlength=len(self.queries)).astype(np.int64)
-        columns = _ranks(self.held)
+        kept = held >= np.maximum(self.floors, -_LARGEST)[:, None]
+        scores, places = held[kept], self.places[:, :width][kept]
         held[:] = -np.inf
-        self.scores[queries, columns] = scores
-        self.places[queries, columns] = places
-        for query in np.flatnonzero(self.held > 3 * self.top_k + _FIRST):
+        self.held[:] = 0
+        self._add(scores, places, kept.sum(axis=1))
+        for query in np.flatnonzero(self.held > 3 * self.top_k + _FEW):
             self._decide(int(query))
 
     def _decide(self, query: int) -> None:
@@ -273,17 +283,6 @@ def slack_of(queries: Matrix, vectors: Vectors) -> Matrix:
         )
     slack: Matrix = (lengths * 2 * (vectors.dimension + 4) * _ROUNDING).astype(np.float32)
     return slack
-
-
-def _ranks(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Return 0, 1, ... for each group of a sorted sequence, given the size of each.
-
-    >>> _ranks(np.array([2, 0, 3])).tolist()
-    [0, 1, 0, 1, 2]
-    """
-    starts = np.cumsum(counts) - counts
-    ranks: npt.NDArray[np.int64] = np.arange(counts.sum()) - np.repeat(starts, counts)
-    return ranks
 
 
 def single_blas() -> AbstractContextManager[object]:

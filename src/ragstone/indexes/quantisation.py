@@ -84,6 +84,11 @@ class Vectors:
         """Return the number of vectors."""
         return int(self._ends[-1]) if len(self.parts) else 0
 
+    @property
+    def in_32_bits(self) -> bool:
+        """Whether the stored numbers are multiplied as they are."""
+        return len(self.parts) > 0 and self.parts[0].dtype == np.float32
+
     def slice(self, start: int, stop: int) -> Matrix:
         """Return the vectors at positions `start` up to `stop` in 32 bits."""
         found = [np.zeros((0, self.dimension), dtype=np.float32)]
@@ -100,13 +105,20 @@ class Vectors:
 
     def exact(self, places: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
         """Return the vectors at some positions in 64 bits."""
+        return decode(self.stored(places), np.float64)
+
+    def stored(self, places: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+        """Return the vectors at some positions as they are stored."""
         if len(self.parts) == 1:
-            return decode(self.parts[0][places], np.float64)
+            alone: npt.NDArray[Any] = self.parts[0][places]
+            return alone
+        if not len(self.parts):
+            return np.zeros((0, self.dimension), dtype=np.float32)
         parts = np.searchsorted(self._ends, places, side="right")
-        found = np.empty((len(places), self.dimension))
+        found = np.empty((len(places), *self.parts[0].shape[1:]), dtype=self.parts[0].dtype)
         for part in np.unique(parts):
             here = parts == part
-            found[here] = decode(self.parts[part][places[here] - self._starts[part]], np.float64)
+            found[here] = self.parts[part][places[here] - self._starts[part]]
         return found
 
     @cached_property

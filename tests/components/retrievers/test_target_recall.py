@@ -12,7 +12,7 @@ from ragstone.components.retrievers.target_recall import measure, recall_of, tog
 from ragstone.indexes.exact_knn import Near, nearest
 from ragstone.indexes.ivf_index import IvfIndex, _build
 from ragstone.indexes.quantisation import Vectors, longest
-from ragstone.statistics.summary import mean_interval
+from ragstone.statistics.mean_bound import lower_bound_of_mean
 
 
 @pytest.fixture(scope="module")
@@ -33,27 +33,29 @@ def test_the_lower_bound_reaches_the_target_and_a_tenth_less_does_not(
 ) -> None:
     """Recall and bound are those of the measured queries at the chosen number of lists."""
     queries = _queries(700)
-    reached = measure(queries, index, 10, target)
+    reached, missed = measure(queries, index, 10, target)
     assert (reached.target, reached.n) == (target, 500)
-    assert target <= reached.lower_bound <= reached.recall < 1  # type: ignore[operator]
+    assert target <= reached.lower_bound <= reached.recall < 1
     sample = queries[np.linspace(0, 699, 500).astype(int)]
     for probed in (reached.nprobe, reached.nprobe * 9 // 10):
         found = index.nearest(sample, 10, probed, int)
         pairs = zip(found, nearest(sample, index.vectors, 10), strict=True)
         recalls = np.array([recall_of(*pair) for pair in pairs])
-        low, _ = mean_interval(recalls, None, 0.95) or (0, 0)
-        if probed == reached.nprobe:
-            assert (reached.recall, reached.lower_bound) == (recalls.mean(), low)
-        else:
-            assert low < target
+        low = lower_bound_of_mean(recalls, 0.95)
+        told = reached if probed == reached.nprobe else missed
+        assert told is not None
+        assert (told.recall, told.lower_bound) == (recalls.mean(), low)
+        assert (low >= target) == (told is reached)
 
 
 @pytest.mark.parametrize("count", [1, 5, 60])
 def test_few_queries_are_all_measured(index: IvfIndex, count: int) -> None:
     """The number is told; if it is too small to show the target, all lists are read."""
-    reached = measure(_queries(count), index, 10, 0.97)
+    reached, missed = measure(_queries(count), index, 10, 0.97)
     assert reached.n == count
     assert (reached.nprobe, reached.recall) == (len(index), 1.0)
+    assert missed is not None
+    assert missed.lower_bound < 0.97 < missed.recall
 
 
 def test_equal_scores_count_as_found() -> None:
@@ -72,5 +74,4 @@ def test_searches_of_several_collections_are_one_fact() -> None:
     assert together([one]) == one
     found = together([one, other])
     assert found == {"target": 0.9, "recall": 0.9625, "lower_bound": 0.91, "n": 400, "nprobe": 16}
-    assert together([one, {**other, "lower_bound": None}])["lower_bound"] is None
     assert module._CONFIDENCE == 0.95

@@ -106,14 +106,18 @@ class Dense(UsesEmbedder, Retriever):
             add_note(f"passages searched exactly: {why}", len(vectors))
             return self._exact(queries, vectors)
         index = IvfIndex.of(services.corpus, vectors, self._embedder, self.precision)
-        reached = measure(queries, index, self.top_k, self.recall)
+        reached, missed = measure(queries, index, self.top_k, self.recall)
         facts = step_facts()
         parts = ([facts["ann"]] if "ann" in facts else []) + [asdict(reached)]
         facts["ann"] = together(parts)
         if reached.nprobe == len(index):
-            add_note(
-                f"queries searched exactly: only all lists reach {self.recall:g}", len(queries)
-            )
+            if missed:
+                add_note(
+                    f"queries searched exactly: {missed.nprobe:,} of {len(index):,} lists reach a "
+                    f"recall of {missed.recall:.3f}, at least {missed.lower_bound:.3f} of "
+                    f"{missed.n} measured queries, below the target {self.recall:g}",
+                    len(queries),
+                )
             return self._exact(queries, vectors)
         with progress("Searching lists of vectors", len(queries)) as bar:
             return list(index.nearest(queries, self.top_k, reached.nprobe, bar.advance))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragstone.core import limits
 from ragstone.indexes.exact_knn import Near, nearest
-from ragstone.statistics.summary import mean_interval
+from ragstone.statistics.mean_bound import lower_bound_of_mean
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,16 +29,18 @@ class ReachedRecall:
     target: float
     recall: float
     """Mean share of the exact ranking that was found."""
-    lower_bound: float | None
-    """Lower end of the interval of the recall at 95 %; None for fewer than two queries."""
+    lower_bound: float
+    """Lower bound of the expected recall at 95 %."""
     n: int
     """Queries that were searched exactly as well."""
     nprobe: int
     """Lists that are read per query."""
 
 
-def measure(queries: Matrix, index: IvfIndex, top_k: int, target: float) -> ReachedRecall:
-    """Return a small effort that reaches a target, and the recall that it reached.
+def measure(
+    queries: Matrix, index: IvfIndex, top_k: int, target: float
+) -> tuple[ReachedRecall, ReachedRecall | None]:
+    """Return a small effort that reaches a target with its recall, and the next one, which misses.
 
     All lists reach it. From there the number of lists falls by a tenth at a time, as long as the
     lower bound of the recall reaches the target. In this fixed order, the tests of several numbers
@@ -52,12 +54,12 @@ def measure(queries: Matrix, index: IvfIndex, top_k: int, target: float) -> Reac
     while reached.nprobe > 1:
         probed = reached.nprobe * 9 // 10
         recalls = (ranks < probed).mean(axis=1)
-        interval = mean_interval(recalls, None, _CONFIDENCE)
-        if interval is None or interval[0] < target:
-            break
-        low, mean = float(interval[0]), float(recalls.mean())
-        reached = ReachedRecall(target, mean, low, count, probed)
-    return reached
+        low = lower_bound_of_mean(recalls, _CONFIDENCE)
+        tried = ReachedRecall(target, float(recalls.mean()), low, count, probed)
+        if low < target:
+            return reached, tried
+        reached = tried
+    return reached, None
 
 
 def recall_of(found: Near, exact: Near) -> float:
@@ -72,11 +74,10 @@ def together(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     the highest.
     """
     n = sum(part["n"] for part in parts)
-    bounds = [part["lower_bound"] for part in parts]
     return {
         "target": parts[0]["target"],
         "recall": sum(part["recall"] * part["n"] for part in parts) / n,
-        "lower_bound": None if None in bounds else min(bounds),
+        "lower_bound": min(part["lower_bound"] for part in parts),
         "n": n,
         "nprobe": max(part["nprobe"] for part in parts),
     }
