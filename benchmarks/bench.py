@@ -81,6 +81,7 @@ LONG: Final = (
     Benchmark("rank_speed.py"),
     Benchmark("finished_run.py", ("--queries", "20000")),
     Benchmark("flat_memory.py"),
+    Benchmark("exact_search.py", (f"{KEPT}/vectors",)),
     Benchmark("calls_speed.py"),
     Benchmark("bm25_speed.py"),
     Benchmark("encoder_speed.py"),
