@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.core import limits
-from ragstone.core.executors.base import Item, Made, SameVersion, in_order, package_identity
+from ragstone.core.executors.base import (
+    Item,
+    Made,
+    SameVersion,
+    check_address,
+    check_count,
+    in_order,
+    package_identity,
+)
 from ragstone.errors import MissingDependency, RagstoneError
 
 
@@ -17,8 +25,13 @@ class DaskExecutor:
 
     address: str = ""
     workers: int = 2
-    _client: Any = field(default=None, repr=False)
-    _cluster: Any = field(default=None, repr=False)
+    _client: Any = field(default=None, init=False, repr=False)
+    _cluster: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the address and the number of workers."""
+        check_count("workers", self.workers)
+        check_address(self.address, "tcp://host:8786")
 
     def open(self) -> None:
         """Connect; raise `RagstoneError` if the cluster is not there."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.core import limits
-from ragstone.core.executors.base import Item, Made
+from ragstone.core.executors.base import Item, Made, check_count
 from ragstone.errors import RagstoneError
 
 
@@ -20,7 +20,11 @@ class ProcessExecutor:
     """Computes items in `count` processes, and starts new ones if one dies."""
 
     count: int
-    _pool: ProcessPoolExecutor | None = field(default=None, repr=False)
+    _pool: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the number of processes."""
+        check_count("count", self.count)
 
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items."""
@@ -64,7 +68,7 @@ class ProcessExecutor:
                 context = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(self.count, mp_context=context)
             try:
-                return self._pool.submit(job, item)
+                return self._pool.submit(job, item)  # type: ignore[no-any-return]
             except BrokenProcessPool:
                 self.close()
         found: Any = Future()
