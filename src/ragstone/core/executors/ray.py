@@ -6,14 +6,22 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from ragstone.core import limits
-from ragstone.core.executors.base import Item, Made, SameVersion, in_order, package_identity
+from ragstone.core.executors.base import (
+    Item,
+    Made,
+    SameVersion,
+    check_address,
+    check_count,
+    in_order,
+    package_identity,
+)
 from ragstone.errors import MissingDependency, RagstoneError
 
 _ALWAYS: Final[Mapping[str, str]] = {
@@ -33,28 +41,28 @@ class RayExecutor:
 
     address: str = ""
     workers: int = 2
-    _ray: Any = field(default=None, repr=False)
-    _folder: str = field(default="", repr=False)
-    _environment: dict[str, str | None] = field(default_factory=dict, repr=False)
+    _ray: Any = field(default=None, init=False, repr=False)
+    _folder: str = field(default="", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the address and the number of workers."""
+        check_count("workers", self.workers)
+        check_address(self.address, "HOST:PORT of the head, or ray://HOST:PORT")
 
     def open(self) -> None:
         """Connect; raise `RagstoneError` if the cluster is not there."""
         if self._ray is not None:
             return
-        self._set(_ALWAYS)
-        if not self.address:
-            # A token of its own: another user of this machine cannot run code either.
-            token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-            self._set({_ON_LOOPBACK: "0", **token})
+        _prepare_import(local=not self.address)
         try:
             import ray
         except ImportError as error:
-            self.close()
             raise MissingDependency("executor ray", "ray", "ray") from error
         given: Any = ray  # its functions have no types
         if given.is_initialized():
-            self.close()
-            raise RagstoneError("this process uses a Ray cluster already; call ray.shutdown() first")
+            raise RagstoneError(
+                "this process uses a Ray cluster already; call ray.shutdown() first"
+            )
         try:
             self._connect(given)
         except BaseException:
@@ -75,17 +83,11 @@ class RayExecutor:
     def close(self) -> None:
         """Disconnect, and stop the cluster that was started here."""
         if self._ray is not None:
-            self._ray.shutdown()
+            self._ray.shutdown(wait_for_processes=True)
             self._ray = None
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
-        for name, value in self._environment.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        self._environment.clear()
 
     def _connect(self, ray: Any) -> None:
         quiet = {"logging_level": "ERROR", "log_to_driver": False}
@@ -104,11 +106,6 @@ class RayExecutor:
             **quiet,
         )
         self._ray = ray
-        if ray.util.get_node_ip_address() != "127.0.0.1":
-            raise RagstoneError(
-                "the package ray was imported before this executor was opened, so that its cluster "
-                f"would listen on all interfaces; set {_ON_LOOPBACK}=0 before it is imported"
-            )
 
     def _result(self, future: Any) -> Any:
         try:
@@ -121,29 +118,39 @@ class RayExecutor:
                 "computed the same items; the usual cause is too little memory"
             ) from error
 
-    def _set(self, values: Mapping[str, str]) -> None:
-        """Set environment variables until `close`."""
-        for name, value in values.items():
-            self._environment.setdefault(name, os.environ.get(name))
-            os.environ[name] = value
-
 
 def _call(job: Callable[[Item], Made], item: Item) -> Made:
     return job(item)
 
 
+def _prepare_import(*, local: bool) -> None:
+    """Set the variables that Ray reads when it is imported, for the rest of the process.
+
+    Raises:
+        RagstoneError: Ray was imported without them, so that a local cluster would not be closed
+            to others.
+    """
+    environment = os.environ
+    if "ray" not in sys.modules:
+        environment.update(_ALWAYS)
+        if local:
+            # A token of its own: other users of this machine cannot run code in the cluster.
+            environment.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+            environment[_ON_LOOPBACK] = "0"
+    elif local and environment.get(_ON_LOOPBACK) != "0":
+        raise RagstoneError(
+            "the package ray was imported before this executor started its cluster, which would "
+            "listen on all interfaces; use a new process, or give the executor an address"
+        )
+
+
 def _require_listener(address: str) -> None:
     """Raise `RagstoneError` if nothing listens at the address: Ray would try for minutes."""
-    parts = urlsplit(address if "://" in address else f"//{address}")
+    host, _, port = address.rpartition("://")[2].rpartition(":")
     try:
-        host, port = parts.hostname, parts.port
-        if not (host and port):
-            raise RagstoneError(
-                f"{address!r} is not the address of a Ray cluster; expected HOST:PORT of its head, "
-                "or ray://HOST:PORT of its client server"
-            )
-        socket.create_connection((host, port), timeout=limits.CLUSTER_SECONDS).close()
-    except (OSError, ValueError) as error:
+        end = (host.strip("[]"), int(port))
+        socket.create_connection(end, timeout=limits.CLUSTER_SECONDS).close()
+    except (OSError, OverflowError) as error:
         raise RagstoneError(
             f"no Ray cluster answers at {address!r} ({error}); start it, or leave out the address "
             "to start one on this machine"
