@@ -49,6 +49,12 @@ def executor_of(written: str) -> Executor:
         raise error.with_message(f"{error}{caret(spec.text, error.key, error.value)}") from error
 
 
+def executor_text(written: str) -> str:
+    """Return the text of an executor if it can be read; raise as `executor_of` does."""
+    executor_of(written)
+    return written
+
+
 def _made(name: str, parameters: Mapping[str, Any]) -> Executor:
     module, _, kind = NAMES[name].partition(":")
     found: Executor = build(
