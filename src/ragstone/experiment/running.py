@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ragstone.calls.client import Calls
     from ragstone.calls.runs import SystemRun
     from ragstone.calls.types import Endpoint, Request
-    from ragstone.core.executors.base import Executor
     from ragstone.core.store import Store
     from ragstone.core.stored_table import StoredTable
     from ragstone.experiment.config import ExperimentFile
@@ -191,7 +190,7 @@ def execute(runs: Sequence[Run]) -> list[Record]:
     bars: dict[int, Bar] = {}
     finished: dict[int, Record] = {}
     with ExitStack() as opened:
-        opened.callback(_one_executor(runs).close)
+        opened.callback(runs[0].services.executor.close)
         jobs = in_order([job for place, run in enumerate(runs) for job in run.jobs(place)])
         for job in _batches_last(list(jobs), runs):
             place, run = job.experiment, runs[job.experiment]
@@ -207,14 +206,6 @@ def execute(runs: Sequence[Run]) -> list[Record]:
     records = [finished.get(place) or run.finish() for place, run in enumerate(runs)]
     _raise_failures(runs)
     return records
-
-
-def _one_executor(runs: Sequence[Run]) -> Executor:
-    """Let all runs have the workers of the first one, and return their executor."""
-    executor = runs[0].services.executor
-    for run in runs:
-        run.services.executor = executor
-    return executor
 
 
 def _batches_last(jobs: Sequence[Job], runs: Sequence[Run]) -> Iterator[Job]:

@@ -54,7 +54,9 @@ class RayExecutor:
         given: Any = ray  # its functions have no types
         if given.is_initialized():
             self.close()
-            raise RagstoneError("this process uses a Ray cluster already; call ray.shutdown() first")
+            raise RagstoneError(
+                "this process uses a Ray cluster already; call ray.shutdown() first"
+            )
         try:
             self._connect(given)
         except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from ragstone.core.executors.base import IN_PROCESS, Executor
@@ -19,8 +20,11 @@ NAMES: Final[Mapping[str, str]] = {
 """Name of an executor -> module and class, which is imported when it is asked for."""
 
 
+@cache
 def executor_of(written: str) -> Executor:
     """Return the executor of a text; "" is this process. No worker is started yet.
+
+    Equal texts have one executor, so that the experiments of a file share its workers.
 
     >>> executor_of("processes(4)")
     ProcessExecutor(count=4)
