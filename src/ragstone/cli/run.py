@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -84,6 +85,11 @@ def _is_no_name(argument: str) -> bool:
     metavar="URL",
     help="Share model calls and rate limits with other machines in this PostgreSQL database.",
 )
+@click.option(
+    "--executor",
+    metavar="SPEC",
+    help="Compute steps elsewhere: processes(4), dask(address=tcp://host:8786), ray(workers=2).",
+)
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option(
     "--trust-code",
@@ -145,6 +151,7 @@ def command(
     budget: float | None,
     max_hours: float | None,
     shared: str | None,
+    executor: str | None,
     offline: bool,
     fresh: tuple[str, ...],
     reuse: bool,
@@ -181,6 +188,7 @@ def command(
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
     sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared}
+    sample["executor"] = None if executor is None else json.dumps(executor)
     given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
     options: Any = {"reuse": reuse, "trust_code": trust_code}

@@ -23,6 +23,9 @@ Future = TypeVar("Future")
 class Executor(Protocol):
     """Computes a job for items; results do not depend on which executor it is."""
 
+    def open(self) -> None:
+        """Connect; raise `RagstoneError` if a package or the cluster is missing."""
+
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items; a worker that dies is replaced."""
 
@@ -33,6 +36,9 @@ class Executor(Protocol):
 @dataclass(frozen=True)
 class InProcess:
     """Computes everything in this process."""
+
+    def open(self) -> None:
+        """Do nothing: there are no workers."""
 
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,10 +66,30 @@ class DaskExecutor:
         checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
 
         def submit(item: Item) -> Any:
-            return self._client.submit(checked, item, pure=False)
+            with warnings.catch_warnings():
+                # A block is sent with its job, so that it is not lost with a worker.
+                warnings.filterwarnings("ignore", "Sending large graph")
+                return self._client.submit(checked, item, pure=False)
 
         workers = len(self._client.scheduler_info()["workers"])
-        yield from in_order(submit, lambda future: future.result(), items, 2 * max(1, workers))
+        yield from in_order(submit, self._result, items, 2 * max(1, workers))
+
+    def _result(self, future: Any) -> Any:
+        import distributed
+
+        given: Any = distributed  # its classes have no types
+        try:
+            return future.result()
+        except given.KilledWorker as error:
+            raise RagstoneError(
+                "the workers died, one after the other, while they computed one block; the usual "
+                "cause is too little memory"
+            ) from error
+        except (given.CancelledError, given.comm.CommClosedError) as error:
+            raise RagstoneError(
+                f"the Dask scheduler {self.address or 'of this machine'} does not answer any more "
+                f"({error}); start it, and run the same command again: finished blocks are kept"
+            ) from error
 
     def close(self) -> None:
         """Disconnect, and stop the cluster that was started here."""

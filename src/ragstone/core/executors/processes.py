@@ -26,6 +26,9 @@ class ProcessExecutor:
         """Check the number of processes."""
         check_count("count", self.count)
 
+    def open(self) -> None:
+        """Do nothing: the processes start with the first item."""
+
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items."""
         waiting: deque[tuple[Item, Future[Made]]] = deque()

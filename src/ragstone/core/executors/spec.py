@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from ragstone.core.executors.base import IN_PROCESS, Executor
@@ -19,8 +20,11 @@ NAMES: Final[Mapping[str, str]] = {
 """Name of an executor -> module and class, which is imported when it is asked for."""
 
 
+@cache
 def executor_of(written: str) -> Executor:
     """Return the executor of a text; "" is this process. No worker is started yet.
+
+    Equal texts have one executor, so that the experiments of a file share its workers.
 
     >>> executor_of("processes(4)")
     ProcessExecutor(count=4)
@@ -47,6 +51,12 @@ def executor_of(written: str) -> Executor:
         return _made(spec.name, spec.parameters)
     except ConfigError as error:
         raise error.with_message(f"{error}{caret(spec.text, error.key, error.value)}") from error
+
+
+def executor_text(written: str) -> str:
+    """Return the text of an executor if it can be read; raise as `executor_of` does."""
+    executor_of(written)
+    return written
 
 
 def _made(name: str, parameters: Mapping[str, Any]) -> Executor:
