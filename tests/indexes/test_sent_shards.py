@@ -69,7 +69,7 @@ def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 def _corpus(folder: Path | None = None) -> Corpus:
     texts = [f"passage {n} " + "of a longer text " * (n % 7) for n in range(50)]
     passages = [Passage(f"p{n}", text, "A title" * (n % 2)) for n, text in enumerate(texts)]
-    return replace(Corpus.from_passages(passages), store=folder and Store(folder))
+    return replace(Corpus.from_passages(passages), store=Store(folder) if folder else None)
 
 
 def _bytes(corpus: Corpus, executor: Any) -> bytes:
