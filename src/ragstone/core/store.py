@@ -87,9 +87,9 @@ class Store:
         """Refuse an object store, which has neither renames of folders nor locks."""
         if url := object_url(self.root):
             raise StoreError(
-                f"a store cannot be at {url}: object stores have neither locks nor renames of whole "
+                f"a store cannot be at {url}: object stores have neither locks nor renames of "
                 "folders, on which its safety rests; use a folder of this machine or of a network "
-                "disk, and copy the finished folder, or what `ragstone export` writes",
+                "disk, and copy what `ragstone export` writes",
                 value=url,
             )
 

@@ -56,7 +56,7 @@ def _copied(url: str) -> Path:
         raise DatasetError(f"{url}: no such file or folder in the object store") from error
     except RagstoneError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - each client has errors of its own
         # Messages of clients may contain credentials.
         raise DatasetError(
             f"{url} cannot be read ({type(error).__name__}); check the address, the network and "
