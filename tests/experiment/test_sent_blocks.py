@@ -150,6 +150,13 @@ def test_dask_changes_no_result(tmp_path: Path, plain: Results) -> None:
     assert not shards(tmp_path)
 
 
+def test_ray_changes_no_result(tmp_path: Path, plain: Results) -> None:
+    """Another kind of cluster of this machine."""
+    pytest.importorskip("ray")
+    assert facts(run(tmp_path, "ray(workers=2)")) == facts(plain)
+    assert not shards(tmp_path)
+
+
 def test_a_worker_of_another_version_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
