@@ -169,7 +169,7 @@ def test_a_worker_of_another_version_is_refused(
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path, plain: Results) -> None:
     """A process that is killed in a block is replaced."""
-    killed = []
+    killed: list[int | None] = []
 
     def kill() -> None:
         while not killed:
