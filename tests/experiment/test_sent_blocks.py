@@ -150,6 +150,13 @@ def test_dask_changes_no_result(tmp_path: Path, plain: Results) -> None:
     assert not shards(tmp_path)
 
 
+def test_ray_changes_no_result(tmp_path: Path, plain: Results) -> None:
+    """Another kind of cluster of this machine."""
+    pytest.importorskip("ray")
+    assert facts(run(tmp_path, "ray(workers=2)")) == facts(plain)
+    assert not shards(tmp_path)
+
+
 def test_a_worker_of_another_version_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +169,7 @@ def test_a_worker_of_another_version_is_refused(
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path, plain: Results) -> None:
     """A process that is killed in a block is replaced."""
-    killed = []
+    killed: list[int | None] = []
 
     def kill() -> None:
         while not killed:

@@ -87,7 +87,7 @@ def use_arrays(names: Iterable[str]) -> None:
 
 @contextmanager
 def no_arrays() -> Iterator[None]:
-    """Name no array folder that the block uses: it is no part of the result."""
+    """Leave out the array folders that the block uses: no result is made of them."""
     token = _arrays.set(None)
     try:
         yield

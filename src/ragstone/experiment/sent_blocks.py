@@ -23,10 +23,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from ragstone.core.builtins import name_of
 from ragstone.core.checksums import TABLE
 from ragstone.core.executors.base import IN_PROCESS
-from ragstone.core.executors.portable import Portable
+from ragstone.core.executors.portable import Portable, names_in
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.ipc import bytes_of, table_of
 from ragstone.core.parquet_blocks import write_blocks
@@ -45,7 +44,6 @@ from ragstone.core.user_code import is_ours
 from ragstone.data.corpus import Corpus
 from ragstone.errors import StoreError
 from ragstone.experiment.block_work import BlockWork, Tally, use_folder
-from ragstone.experiment.independence import parts_of
 from ragstone.experiment.steps import SHARED_INPUTS, Step
 from ragstone.protocols import Services
 
@@ -215,7 +213,7 @@ def may_be_sent(step: Step) -> bool:
     divisible = is_ours(type(component)) and not component.takes_all_items
     if step.kind.to_table is None or not divisible or component.cost(1, 1):
         return False
-    return all(name_of(type(part)) not in ASKS_A_SERVER for part in parts_of(component))
+    return ASKS_A_SERVER.isdisjoint(names_in(component))
 
 
 @lru_cache(maxsize=1)

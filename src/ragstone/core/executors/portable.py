@@ -42,7 +42,7 @@ class Portable:
     @classmethod
     def of(cls, component: Component) -> Self | None:
         """Return a component as data; None if it is not of this package alone."""
-        if not all(map(_is_ours, _names(cache_key_parts(component)))):
+        if any(":" in name for name in names_in(component)):
             return None
         try:
             written = json.dumps(_plain(component))
@@ -110,6 +110,16 @@ def _built(value: Any) -> Any:
     return build(kind, _built(value["parameters"]), where=name)
 
 
+def names_in(component: Component) -> frozenset[str]:
+    """Return the names of a component and of its parts in cache keys; your own are `file:Class`.
+
+    >>> from ragstone.components.retrievers.dense import Dense
+    >>> sorted(names_in(Dense()))
+    ['embedders/minilm', 'retrievers/dense']
+    """
+    return frozenset(_names(cache_key_parts(component)))
+
+
 def _names(made_by: Any) -> Iterator[str]:
     """Yield the names of a component and of its parts from the parts of its cache key."""
     if isinstance(made_by, list):
@@ -120,8 +130,3 @@ def _names(made_by: Any) -> Iterator[str]:
             yield made_by["component"]
         for member in made_by.values():
             yield from _names(member)
-
-
-def _is_ours(name: str) -> bool:
-    """Return whether a name in a cache key is that of this package, not `file:Class`."""
-    return ":" not in name
