@@ -23,7 +23,7 @@ def test_blocks_share_the_tables_and_add_their_facts() -> None:
         {"corpus": corpus.unlabelled.table},
         Services(corpus=corpus),
     )
-    tally, found = Tally(), []
+    tally, found = Tally(), list[str]()
     for query_id, text in (("q1", "Rome"), ("q2", ""), ("q3", "Lisbon")):
         block = to_table(SEARCHES, {"query_id": [query_id], "text": [text]})
         found += work.result({"searches": block}, tally).column("passage_id").to_pylist()
