@@ -88,6 +88,7 @@ def _is_no_name(argument: str) -> bool:
 @click.option(
     "--executor",
     metavar="SPEC",
+    callback=lambda _, __, value: None if value is None else json.dumps(value),
     help="Compute steps elsewhere: processes(4), dask(address=tcp://host:8786), ray(workers=2).",
 )
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
@@ -187,8 +188,7 @@ def command(
 
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
-    sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared}
-    sample["executor"] = None if executor is None else json.dumps(executor)
+    sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared, "executor": executor}
     given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
     options: Any = {"reuse": reuse, "trust_code": trust_code}

@@ -63,7 +63,7 @@ ASKS_A_SERVER: Final = frozenset(
 _ROWS, _FACTS, _COLLECTIONS = "rows.arrow", "facts.json", "collections.json"
 
 
-class Shard(NamedTuple):
+class FinishedBlock(NamedTuple):
     """A finished block: its rows as an Arrow stream, what else is known, and its folder."""
 
     rows: bytes
@@ -87,7 +87,7 @@ class BlockJob:
     labelled: bool
     """Whether the step sees the labels of passages."""
 
-    def __call__(self, block: Mapping[str, bytes]) -> Shard:
+    def __call__(self, block: Mapping[str, bytes]) -> FinishedBlock:
         """Return the shard of a block, from the store if it is there."""
         root = Path(self.store)
         if not root.is_dir():
@@ -99,7 +99,7 @@ class BlockJob:
         use_folder(root)
         return self.shard(block, lambda tables, tally: _work(self).result(tables, tally))
 
-    def shard(self, block: Mapping[str, bytes], compute: Any) -> Shard:
+    def shard(self, block: Mapping[str, bytes], compute: Any) -> FinishedBlock:
         """Return the shard of a block, computed by a function of tables and tally if needed."""
         store, made_of = Store(Path(self.store)), {"step": self.key, "block": _digests(block)}
         with no_arrays():
@@ -115,7 +115,7 @@ class BlockJob:
             "arrays": list(arrays),
             "facts": found,
         }
-        shard = Shard(bytes_of(table), facts, "")
+        shard = FinishedBlock(bytes_of(table), facts, "")
         if tally.failed:
             return shard
         with no_arrays():
@@ -185,7 +185,7 @@ class SentBlocks:
             with store_errors(path):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _added(self, shard: Shard, tally: Tally) -> Table:
+    def _added(self, shard: FinishedBlock, tally: Tally) -> Table:
         """Return the rows of a shard, and add its facts to those of the step."""
         tally.failed += shard.facts["failed"]
         tally.reasons.update(shard.facts["reasons"])
@@ -259,14 +259,14 @@ def _write_shared(table: StoredTable, collections: Mapping[str, Any], folder: Pa
     (folder / _COLLECTIONS).write_text(json.dumps(plain), encoding="utf-8")
 
 
-def _write(shard: Shard, folder: Path) -> None:
+def _write(shard: FinishedBlock, folder: Path) -> None:
     (folder / _ROWS).write_bytes(shard.rows)
     (folder / _FACTS).write_text(json.dumps(shard.facts, ensure_ascii=False), encoding="utf-8")
 
 
-def _read(folder: Path) -> Shard:
+def _read(folder: Path) -> FinishedBlock:
     facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
-    return Shard((folder / _ROWS).read_bytes(), facts, folder.name)
+    return FinishedBlock((folder / _ROWS).read_bytes(), facts, folder.name)
 
 
 def _digests(block: Mapping[str, bytes]) -> str:
