@@ -12,9 +12,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
-# Stamps: reinstall only if pyproject.toml has changed.
+# Stamps: reinstall only if pyproject.toml has changed. A module is compiled if it is imported.
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[local]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[local]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.demo pyproject.toml
@@ -26,7 +26,7 @@ $(VENV)/.torch: $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.demo ## run the demo experiment on the sample data with real models, write demo-report.html
-	$(BIN)/ragstone models fetch
+	$(BIN)/ragstone models fetch all-minilm-l6-v2 smollm2-135m-instruct
 	$(BIN)/ragstone run demo
 	$(BIN)/ragstone report demo --output demo-report.html
 
@@ -51,20 +51,14 @@ format: $(VENV)/.dev ## format the code and repair lint findings
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.dev ## run the short benchmarks
-	$(BIN)/python benchmarks/startup.py --size
-	$(BIN)/python benchmarks/metrics_speed.py
-	$(BIN)/python benchmarks/statistics_speed.py
-	$(BIN)/python benchmarks/judge_parsing.py
-	$(BIN)/python benchmarks/reading_speed.py
-	$(BIN)/python benchmarks/calls_speed.py
+bench: $(VENV)/.dev ## run the short benchmarks (ten minutes); AGAINST=last names what became slower
 	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST))
 
 figures: $(VENV)/.dev ## run the commands behind the published figures, list those that no longer hold
 	$(BIN)/python benchmarks/figures.py
 
-campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
-	$(BIN)/python benchmarks/bench.py --campaign
+campaign: $(VENV)/.dev ## run the long benchmarks and campaigns (an hour or two)
+	$(BIN)/python benchmarks/bench.py --campaign $(if $(AGAINST),--against $(AGAINST))
 
 pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py

@@ -1,15 +1,15 @@
 """Runs the short benchmarks, keeps their figures and compares them with kept ones.
 
-    python benchmarks/bench.py                       about ten minutes on one core
+    python benchmarks/bench.py                       within ten minutes on two cores
     python benchmarks/bench.py --against last        and name what became slower
     python benchmarks/bench.py encoder_speed --against FILE
     python benchmarks/bench.py --campaign            the long ones, an hour or two
 
 Each benchmark is a process of its own, one after the other, that writes rows of `measured.py`.
 The figures are kept in `.bench/`, one JSON file per run, with facts about the machine. A ratio to a
-peer in the same run holds on a busy machine too, so only ratios of processor time are compared; one
-that fell by more than 15 % is named, and the exit status is then 1, as after a benchmark that
-failed.
+peer in the same run holds on a busy machine too, so only ratios of processor time are compared. A
+benchmark with a ratio that fell by more than 15 % runs once more; if the better of the two fell as
+far, it is named, and the exit status is then 1, as after a benchmark that failed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,10 +67,23 @@ class Benchmark:
 
 SHORT: Final = (
     Benchmark("startup.py", ("--rounds", "10")),
+    Benchmark("statistics_speed.py", ("--rounds", "3")),
+    Benchmark("judge_parsing.py", ("--rounds", "5")),
+    Benchmark("reading_speed.py", ("--passages", "111080", "--lines", "200000", "--rounds", "3")),
     Benchmark("rank_speed.py", ("--lines", "200000", "--rounds", "3")),
+    Benchmark("finished_run.py"),
+    Benchmark("calls_speed.py", ("--calls", "6000", "--rounds", "3")),
+    Benchmark("bm25_speed.py", ("--engines", "tantivy", "--rounds", "3")),
     Benchmark("encoder_speed.py", ("--texts", "64", "--answers", "20", "--rounds", "2")),
 )
 LONG: Final = (
+    Benchmark("reading_speed.py"),
+    Benchmark("rank_speed.py"),
+    Benchmark("finished_run.py", ("--queries", "20000")),
+    Benchmark("flat_memory.py"),
+    Benchmark("calls_speed.py"),
+    Benchmark("bm25_speed.py"),
+    Benchmark("encoder_speed.py"),
     Benchmark("faults.py", rows=False),
     Benchmark(
         "kill_run.py",
@@ -161,21 +175,37 @@ def compare(before: Sequence[Row], now: Sequence[Row]) -> list[str]:
     return found
 
 
+def better(rows: Sequence[Row], again: Sequence[Row]) -> list[Row]:
+    """Return of each job the measurement with the better ratio."""
+    second = {row["job"]: row for row in again}
+    pairs = [(row, second.get(row["job"], row)) for row in rows]
+    return [max(pair, key=lambda row: row["ratio"] or 0.0) for pair in pairs]
+
+
 def load(word: str, kept: Path = KEPT) -> dict[str, Any]:
-    """Return kept figures: of a path, or the newest if the word is "last"."""
-    files = sorted(kept.glob("*.json"))
-    if word.lower() == "last" and not files:
+    """Return kept figures: of a path, or the newest of each benchmark if the word is "last"."""
+    last = word.lower() == "last"
+    files = sorted(kept.glob("*.json")) if last else [Path(word)]
+    if not files:
         raise SystemExit(f"no figures are kept in {kept}: run `python benchmarks/bench.py` first")
-    path = files[-1] if word.lower() == "last" else Path(word)
-    if not path.exists():
-        raise SystemExit(f"no kept figures at {path}; give a path or the word last")
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return document
+    if not files[-1].exists():
+        raise SystemExit(f"no kept figures at {word}; give a path or the word last")
+    document: dict[str, Any] = {}
+    newest: dict[str, list[Row]] = {}
+    for path in files:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        newest |= {name: list(rows) for name, rows in groupby(document["figures"], _benchmark)}
+    return {**document, "figures": [row for rows in newest.values() for row in rows]}
+
+
+def _benchmark(row: Row) -> str:
+    name: str = row["benchmark"]
+    return name
 
 
 def keep(document: dict[str, Any], kept: Path = KEPT) -> Path:
     """Write the figures of a run into a new file, whose names sort by time."""
-    kept.mkdir(exist_ok=True)
+    kept.mkdir(parents=True, exist_ok=True)
     path = kept / f"{document['machine']['time'].replace(':', '')}.json"
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return path
@@ -199,6 +229,21 @@ def chosen(names: Sequence[str], among: Sequence[Benchmark]) -> list[Benchmark]:
     return [benchmark for benchmark in among if not names or benchmark.name in names]
 
 
+def report(benchmark: Benchmark, before: Sequence[Row], folder: Path) -> tuple[list[Row], str]:
+    """Run a benchmark, a second time if it seems slower, and print its rows."""
+    started = time.monotonic()
+    rows, reason = run(benchmark, folder)
+    expected = [row for row in before if row["benchmark"] == benchmark.name]
+    if not reason and compare(expected, rows):
+        rows = better(rows, run(benchmark, folder)[0])
+    for row in rows:
+        print(show(row))
+    if reason:
+        print(f"failed: {benchmark.title}: {reason}")
+    print(f"  ({benchmark.title}: {time.monotonic() - started:.0f} s)", flush=True)
+    return rows, reason
+
+
 def main(arguments: Sequence[str], folder: Path = HERE, kept: Path = KEPT) -> int:
     """Run, keep, print; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -206,25 +251,21 @@ def main(arguments: Sequence[str], folder: Path = HERE, kept: Path = KEPT) -> in
     parser.add_argument("--against", help="kept figures: a path, or the word last")
     parser.add_argument("--campaign", action="store_true", help="the long ones")
     options = parser.parse_args(arguments)
+    kept = kept / "campaign" if options.campaign else kept
     before = load(options.against, kept)["figures"] if options.against else []
     wanted = chosen(options.names, LONG if options.campaign else SHORT)
     document: dict[str, Any] = {"machine": machine(), "figures": [], "failed": {}, "left_out": {}}
     print(f"{'job':58} {'n':>9} {'ours':>12} {'peer':>12} {'unit':7} {'ratio':>10}  against")
     for benchmark in wanted:
-        started = time.monotonic()
         try:
-            rows, reason = run(benchmark, folder)
+            rows, reason = report(benchmark, before, folder)
         except LeftOutError as told:
             document["left_out"][benchmark.title] = str(told)
             print(f"left out: {benchmark.title}: {told}")
             continue
-        for row in rows:
-            print(show(row))
+        document["figures"] += rows
         if reason:
             document["failed"][benchmark.title] = reason
-            print(f"failed: {benchmark.title}: {reason}")
-        document["figures"] += rows
-        print(f"  ({benchmark.title}: {time.monotonic() - started:.0f} s)", flush=True)
     print(f"kept in {keep(document, kept)}")
     names = [one.name for one in wanted if one.title not in document["left_out"]]
     slower = compare([row for row in before if row["benchmark"] in names], document["figures"])

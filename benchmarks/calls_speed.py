@@ -1,36 +1,51 @@
-"""How fast calls are made and durably kept, as ratios to the ideal and to a peer.
+"""What calls cost that are made and durably kept, and kept replies that are handed back.
 
-A fake model server (a process of its own) answers every call after 50 ms. Asked through
-`ragstone.calls.client`, with every reply committed to a call log that is new each time:
+    python benchmarks/calls_speed.py [--calls 20000] [--rounds 3] [--json FILE]
+    python benchmarks/calls_speed.py --replay      kept replies alone, no server
+    python benchmarks/calls_speed.py --peer        the openai package too (pip install openai)
 
-    python benchmarks/calls_speed.py                    64 and 512 calls at once
-    python benchmarks/calls_speed.py --peer             the openai package too (pip install openai)
-    python benchmarks/calls_speed.py --replay           kept replies handed back, no server
-    python benchmarks/calls_speed.py --json out.json
+A fake model server (a process of its own) answers every call after 50 ms. 64 and 512 calls at once
+go through `ragstone.calls.client`, with every reply committed to a call log that is new each time,
+beside a script that sends the same bodies by aiohttp, as many at once, and keeps nothing; for 64 a
+third of the calls. The prompts are passages and questions of nq_singlehop.
 
-The ideal is `calls at once / 50 ms`. Client and server share the machine's cores. CPU is user and
-system time of the client's process with all its threads, the loop's and the writer's included.
+A replay asks requests whose replies are all in the log, as a repeated run does: keys, look-up,
+checksums and counts included. Its peer is a script with a table of SQLite whose key is the SHA-256
+of the request.
 
-A replay asks 20,000 requests whose replies are all in the log, as a repeated run does: keys,
-look-up, checksums and counts included, in a process of its own.
+CPU is user and system time of this process with all its threads, the loop's and the writer's
+included; the sides take turns. Client and server share the machine's cores. The ideal rate is
+`calls at once / 50 ms`.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import hashlib
 import importlib
 import json
-import os
-import statistics
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from functools import cache, partial
+from importlib.metadata import version
+from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
-import click
+import aiohttp
+from measured import (  # type: ignore[import-not-found]  # a file beside this one
+    DATA,
+    Measured,
+    hand_over,
+    in_turns,
+    need_data,
+    rows_of,
+)
 
 from ragstone.calls.client import Calls
 from ragstone.calls.log import CallLog
@@ -39,93 +54,119 @@ from ragstone.calls.types import Endpoint, Outcome, Reply, Request, chat
 from ragstone.errors import StoreError
 
 DELAY = 0.05
-WORDS = "A passage of some words about nothing in particular. " * 30
+Ask = Callable[[str, Sequence[Request], int], None]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Medians over repetitions of one way of asking."""
-
-    what: str
-    at_once: int
-    calls: int
-    calls_per_second: float
-    share_of_ideal: float
-    cpu_ms_per_call: float
+@cache
+def texts(name: str) -> list[str]:
+    """Return the texts of a file of nq_singlehop."""
+    return [row["text"] for row in rows_of(DATA / "nq_singlehop" / name)]
 
 
-def requests(count: int, mark: str) -> list[Request]:
-    """Return that many different requests of about 1.6 kB."""
-    return [chat(f"{WORDS}\n\nQuestion: {mark} {n}?", max_tokens=32) for n in range(count)]
+def requests(count: int) -> list[Request]:
+    """Return different requests: two passages, a question, and a number."""
+    passages, questions = texts("corpus.jsonl.gz"), texts("queries.jsonl.gz")
+    parts = zip(cycle(passages), cycle(passages[1:]), cycle(questions), strict=False)
+    return [
+        chat(f"{first}\n\n{second}\n\nQuestion {n}: {question}", max_tokens=32)
+        for n, (first, second, question) in enumerate(islice(parts, count))
+    ]
 
 
-def ask_ragstone(url: str, count: int, at_once: int, mark: str) -> None:
+def ask_ragstone(url: str, asked: Sequence[Request], at_once: int) -> None:
     """Ask and keep; fail loudly if a reply is missing or not kept."""
-    asked = requests(count, mark)
     endpoint = Endpoint("fake", (url,))
     with tempfile.TemporaryDirectory() as folder:
         with Calls.at(Path(folder) / "calls.sqlite", max_concurrency=at_once) as calls:
             outcomes = list(calls.ask(endpoint, asked))
-            assert all(isinstance(outcome, Reply) for outcome in outcomes)
+        if not all(isinstance(outcome, Reply) and outcome.key for outcome in outcomes):
+            raise SystemExit("a reply is missing")
         with Calls.at(Path(folder) / "calls.sqlite") as calls:
-            assert calls.estimate(endpoint, asked).kept == count
+            if calls.estimate(endpoint, asked).kept != len(asked):
+                raise SystemExit("a reply was not kept")
 
 
-def ask_openai(url: str, count: int, at_once: int, mark: str, *, over_aiohttp: bool) -> None:
-    """Ask with the openai package, keeping nothing."""
-    openai = importlib.import_module("openai")
+def body(request: Request) -> dict[str, Any]:
+    """Return a request as it is sent."""
+    messages = [{"role": role, "content": text} for role, text in request.messages]
+    return {"model": "fake", "messages": messages, "temperature": 0.0, "max_tokens": 32}
+
+
+async def _together(asked: Sequence[Request], at_once: int, send: Callable[..., Any]) -> None:
+    room = asyncio.Semaphore(at_once)
+
+    async def one(request: Request) -> None:
+        async with room:
+            await send(request)
+
+    await asyncio.gather(*map(one, asked))
+
+
+def ask_aiohttp(url: str, asked: Sequence[Request], at_once: int) -> None:
+    """Ask with aiohttp, keeping nothing."""
 
     async def ask() -> None:
-        options = {"http_client": openai.DefaultAioHttpClient()} if over_aiohttp else {}
-        async with openai.AsyncOpenAI(base_url=url, api_key="none", **options) as client:
-            room = asyncio.Semaphore(at_once)
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session:
 
-            async def one(request: Request) -> None:
-                async with room:
-                    messages = [{"role": r, "content": t} for r, t in request.messages]
-                    await client.chat.completions.create(
-                        model="fake", messages=messages, temperature=0.0, max_tokens=32
-                    )
+            async def send(request: Request) -> None:
+                async with session.post(f"{url}/chat/completions", json=body(request)) as response:
+                    (await response.json())["choices"][0]["message"]["content"]
 
-            await asyncio.gather(*(one(request) for request in requests(count, mark)))
+            await _together(asked, at_once, send)
 
     asyncio.run(ask())
 
 
-def measure(
-    what: str, ask: Callable[[str, int, int, str], None], url: str, at_once: int, calls: int
-) -> Measured:
-    """Time three repetitions of `calls` calls."""
-    seconds, cpu = [], []
-    for repetition in range(3):
-        mark = f"{what} {at_once} {repetition}"
-        started, before = time.perf_counter(), time.process_time()
-        ask(url, calls, at_once, mark)
-        seconds.append(time.perf_counter() - started)
-        cpu.append(time.process_time() - before)
-    rate = calls / statistics.median(seconds)
-    made = Measured(
-        what=what,
-        at_once=at_once,
-        calls=calls,
-        calls_per_second=round(rate, 1),
-        share_of_ideal=round(rate / (at_once / DELAY), 3),
-        cpu_ms_per_call=round(1000 * statistics.median(cpu) / calls, 3),
+def ask_openai(url: str, asked: Sequence[Request], at_once: int, *, plain: bool = False) -> None:
+    """Ask with the openai package over aiohttp, or over its own client, keeping nothing."""
+    openai = importlib.import_module("openai")
+
+    async def ask() -> None:
+        http = None if plain else openai.DefaultAioHttpClient()
+        async with openai.AsyncOpenAI(base_url=url, api_key="none", http_client=http) as client:
+
+            async def send(request: Request) -> None:
+                await client.chat.completions.create(**body(request))
+
+            await _together(asked, at_once, send)
+
+    asyncio.run(ask())
+
+
+PEERS: dict[str, Ask] = {
+    "aiohttp": ask_aiohttp,
+    "openai over aiohttp": ask_openai,
+    "openai": partial(ask_openai, plain=True),
+}
+
+
+def measure(url: str, at_once: int, calls: int, rounds: int, peer: str) -> Measured:
+    """Measure ours and a peer in turns."""
+    rates: dict[str, float] = {}
+
+    def timed(name: str, ask: Ask) -> None:
+        started = time.perf_counter()
+        ask(url, requests(calls), at_once)
+        rate = calls / (time.perf_counter() - started)
+        rates[name] = max(rate, rates.get(name, 0.0))
+
+    sides = {"ours": ask_ragstone, "peer": PEERS[peer]}
+    best = in_turns({name: partial(timed, name, ask) for name, ask in sides.items()}, rounds)
+    shown = {
+        name: f"{rate:,.0f} calls/s ({rate / (at_once / DELAY):.0%} of the ideal)"
+        for name, rate in rates.items()
+    }
+    return Measured(
+        job=f"durable calls, {at_once} at once" + (f", {peer}" if peer != "aiohttp" else ""),
+        n=calls,
+        unit="CPU ms",
+        ours=best["ours"] / calls * 1e3,
+        peer=best["peer"] / calls * 1e3,
+        against=f"{peer} {version(peer.partition(' ')[0])}, keeping nothing",
+        conditions=f"best of {rounds} in turn, ours {shown['ours']}, peer {shown['peer']}, server "
+        f"on the same cores",
     )
-    print(
-        f"{made.what:24} {made.at_once:4} at once: {made.calls_per_second:8,.0f} calls/s "
-        f"({made.share_of_ideal:.1%} of the ideal), {made.cpu_ms_per_call:.3f} ms of CPU a call"
-    )
-    return made
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """Kept replies that a CPU second hands back: the best and the worst of five repetitions."""
-
-    kept: int
-    best: float
-    worst: float
 
 
 class _Storing:
@@ -139,80 +180,85 @@ class _Storing:
         raise error
 
 
-def replay(count: int) -> Replayed:
-    """Fill a log, and measure how fast its replies are handed back."""
-    endpoint, rates = Endpoint("fake", ("http://127.0.0.1:1/v1",)), []
+def fill(folder: Path, endpoint: Endpoint, asked: Sequence[Request]) -> None:
+    """Keep a reply to each request, in our log and in the peer's table."""
     reply = Reply("Some words.", "stop", tokens_in=400, tokens_out=6, seconds=DELAY)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "calls.sqlite"
-        with CallLog(path) as log:
-            for one in requests(count, "replay"):
-                key = one.key(endpoint.identity)
-                log.put(Entry(key, endpoint.identity, endpoint.model, one, reply), _Storing())
-        for _ in range(5):
+    with CallLog(folder / "calls.sqlite") as log:
+        for one in asked:
+            key = one.key(endpoint.identity)
+            log.put(Entry(key, endpoint.identity, endpoint.model, one, reply), _Storing())
+    said = json.dumps({"text": reply.text, "finish_reason": "stop", "tokens": [400, 6]})
+    with sqlite3.connect(folder / "peer.sqlite") as table:
+        table.execute("CREATE TABLE kept (key TEXT PRIMARY KEY, reply TEXT)")
+        table.executemany("INSERT INTO kept VALUES (?, ?)", [(_key(one), said) for one in asked])
+
+
+def _key(request: Request) -> str:
+    return hashlib.sha256(json.dumps(body(request), sort_keys=True).encode()).hexdigest()
+
+
+def replay(count: int, rounds: int) -> Measured:
+    """Measure how fast kept replies are handed back."""
+    endpoint = Endpoint("fake", ("http://127.0.0.1:1/v1",))
+    with tempfile.TemporaryDirectory() as kept:
+        folder = Path(kept)
+        fill(folder, endpoint, requests(count))
+
+        def ours() -> None:
             # The keys are not cached: a repeated run makes its requests again.
-            asked = requests(count, "replay")
-            with Calls.at(path, replay_only=True) as calls:
-                before = time.process_time()
-                found = sum(isinstance(one, Reply) for one in calls.ask(endpoint, asked))
-                rates.append(count / (time.process_time() - before))
-            assert found == count
-    made = Replayed(count, round(max(rates)), round(min(rates)))
-    print(f"{count:,} kept replies: {made.best:,} a CPU second at best, {made.worst:,} at worst")
-    return made
+            with Calls.at(folder / "calls.sqlite", replay_only=True) as calls:
+                found = sum(isinstance(one, Reply) for one in calls.ask(endpoint, requests(count)))
+            if found != count:
+                raise SystemExit("a kept reply was not handed back")
+
+        def theirs() -> None:
+            with sqlite3.connect(folder / "peer.sqlite") as table:
+                for one in requests(count):
+                    query = "SELECT reply FROM kept WHERE key = ?"
+                    json.loads(table.execute(query, (_key(one),)).fetchone()[0])
+
+        best = in_turns({"ours": ours, "peer": theirs}, rounds)
+    return Measured(
+        job="replay of kept replies",
+        n=count,
+        unit="CPU us",
+        ours=best["ours"] / count * 1e6,
+        peer=best["peer"] / count * 1e6,
+        against=f"sqlite3 {sqlite3.sqlite_version} and SHA-256, without checksums",
+        conditions=f"best of {rounds} in turn, {count / best['ours']:,.0f} a CPU second",
+    )
 
 
-@click.command()
-@click.option("--replay", "replaying", is_flag=True, help="Measure a replay in place of calls.")
-@click.option("--peer", is_flag=True, help="Measure the openai package too.")
-@click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here.")
-def main(*, replaying: bool, peer: bool, path: Path | None) -> None:
-    """Measure and print."""
-    if replaying:
-        write(path, [replay(20_000)])
-        return
+def calls(options: argparse.Namespace) -> list[Measured]:
+    """Measure calls to a server."""
     command = [sys.executable, "-m", "ragstone.testing", "--delay", str(DELAY)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        url = server.stdout.readline().strip()
-        figures = [measure("ragstone", ask_ragstone, url, 64, 6400)]
-        figures.append(measure("ragstone", ask_ragstone, url, 512, 20_000))
-        if peer:
-            figures += measure_peer(url)
-    finally:
-        server.kill()
-        server.wait()
-    if peer:
-        own = max(f.calls_per_second for f in figures if f.what == "ragstone")
-        other = max(f.calls_per_second for f in figures if f.what != "ragstone")
-        print(f"ragstone's best is {own / other:.1f} times the openai package's best")
-    write(path, figures)
+    peers = PEERS if options.peer else ["aiohttp"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().strip()
+            return [
+                measure(url, at_once, count, options.rounds, peer)
+                for peer in peers
+                for at_once, count in ((64, options.calls // 3), (512, options.calls))
+            ]
+        finally:
+            server.kill()
 
 
-def write(path: Path | None, figures: Sequence[Measured | Replayed]) -> None:
-    """Write the figures and the machine's facts as JSON, if a file is named."""
-    if path:
-        machine = {"cores": os.cpu_count(), "python": sys.version.split()[0]}
-        document = {"machine": machine, "figures": [asdict(f) for f in figures]}
-        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-
-
-def measure_peer(url: str) -> list[Measured]:
-    """Measure the openai package over its own client and over aiohttp."""
-
-    def plain(url: str, count: int, at_once: int, mark: str) -> None:
-        ask_openai(url, count, at_once, mark, over_aiohttp=False)
-
-    def over_aiohttp(url: str, count: int, at_once: int, mark: str) -> None:
-        ask_openai(url, count, at_once, mark, over_aiohttp=True)
-
-    return [
-        measure("openai", plain, url, 16, 640),
-        measure("openai", plain, url, 64, 640),
-        measure("openai over aiohttp", over_aiohttp, url, 64, 3200),
-        measure("openai over aiohttp", over_aiohttp, url, 512, 3200),
-    ]
+def main() -> None:
+    """Print and write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--replay", action="store_true", help="kept replies alone")
+    parser.add_argument("--peer", action="store_true", help="the openai package too")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    need_data("nq_singlehop")
+    requests(1)  # reads the texts
+    found = [] if options.replay else calls(options)
+    hand_over([*found, replay(options.calls, options.rounds)], options.json)
 
 
 if __name__ == "__main__":

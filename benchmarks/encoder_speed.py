@@ -277,7 +277,9 @@ def main() -> None:
     for precision in precisions:
         for what, file in (("passages", "corpus.jsonl.gz"), ("questions", "queries.jsonl.gz")):
             texts = read(file, options.texts)
-            figures.append(embedding(what, texts, precision, options.rounds))
+            # Questions are short: more rounds cost little.
+            rounds = options.rounds * (4 if what == "questions" else 1)
+            figures.append(embedding(what, texts, precision, rounds))
             print(figures[-1], flush=True)
     if importlib.util.find_spec("bert_score"):
         figures.append(answers(rated(options.answers), options.rounds))

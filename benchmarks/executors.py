@@ -155,10 +155,11 @@ def case(count: int, executor: str) -> tuple[list[str], float]:
         if executor:
             first = killed(count, store, executor)
             left = first.survivors()
+            kept, spent = len(shards(store)), sum(first.seconds.values())
+            names = ", ".join(one.name() for one in left) or "none"
+            print(f"{executor}: driver killed after {kept} shards; left over: {names}", flush=True)
             for one in left:
                 one.kill()
-            kept, spent = len(shards(store)), sum(first.seconds.values())
-            print(f"{executor}: driver killed after {kept} shards; left over: {len(left)}")
         last = start(count, store, executor)
         while last.main.poll() is None:
             time.sleep(0.5)

@@ -1,6 +1,6 @@
 """What a finished experiment costs to look at: `run` again, `show` and `report`, whole processes.
 
-    python benchmarks/finished_run.py [--queries 2000 20000] [--folder FOLDER] [--rounds 3] [--json]
+    python benchmarks/finished_run.py [--queries 2000 20000] [--folder FOLDER] [--json FILE]
 
 The data are the questions and passages of nq_singlehop; the questions are repeated under new ids
 until there are as many as asked for. One system, `bm25` with 100 passages a query and the gold
@@ -8,28 +8,33 @@ answer as its answer, under the settings `gold` and `retrieved(3)`, with 8 metri
 processor seconds (user and system, the least of the rounds) and peak memory of each process;
 `first look` is the command after the kept tables are taken away. FOLDER keeps the stores, so that
 another version of the code can look at the same experiments; `--outputs FOLDER` keeps what the
-commands print, to compare two versions byte for byte.
+commands print, to compare two versions byte for byte. The peer of each command is a script that
+only reads the data set, with `json.loads` of each line.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
+import platform
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-from measured import DATA  # type: ignore[import-not-found]  # a file beside this one
+from measured import (  # type: ignore[import-not-found]  # a file beside this one
+    DATA,
+    Measured,
+    hand_over,
+    need_data,
+    process_costs,
+    rows_of,
+)
 
 MAIN = "from ragstone.cli import main; main()"
 KEPT = ("boards", "finished", "reports")
-ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 EXPERIMENT = """
 name: finished
 data: data
@@ -54,8 +59,7 @@ def write_data(folder: Path, count: int) -> None:
     source, target = DATA / "nq_singlehop", folder / "data"
     target.mkdir(parents=True)
     shutil.copy(source / "corpus.jsonl.gz", target)
-    with gzip.open(source / "queries.jsonl.gz", "rt", encoding="utf-8") as file:
-        queries = [json.loads(line) for line in file]
+    queries = list(rows_of(source / "queries.jsonl.gz"))
     judged: dict[str, list[str]] = {}
     for line in (source / "qrels.tsv").read_text().splitlines()[1:]:
         query, rest = line.split("\t", 1)
@@ -69,74 +73,91 @@ def write_data(folder: Path, count: int) -> None:
             qrels.writelines(f"{name}\t{rest}\n" for rest in judged.get(query["_id"], ()))
 
 
-def process(folder: Path, arguments: Sequence[str], output: Path | None = None) -> dict[str, float]:
-    """Return processor seconds and the peak in MB of a command; its output goes to a file."""
-    command = [sys.executable, "-c", MAIN, *arguments]
-    target = output or folder / "output.txt"
-    with target.open("wb") as file, (folder / "errors.txt").open("wb") as errors:
-        running = subprocess.Popen(command, cwd=folder, stdout=file, stderr=errors, env=ENVIRONMENT)
-        _, status, used = os.wait4(running.pid, 0)
-        running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        raise SystemExit((folder / "errors.txt").read_text())
-    return {"cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024}
+PEER = """
+import gzip, json
+rows = {name: [json.loads(line) for line in gzip.open(f"data/{name}.jsonl.gz", "rt")]
+        for name in ("corpus",)}
+rows["queries"] = [json.loads(line) for line in open("data/queries.jsonl")]
+qrels = [line.split("\\t") for line in open("data/qrels.tsv")]
+"""
+Cost = tuple[float, float]
+"""Processor seconds and the peak in MB."""
 
 
-def prepare(folder: Path, count: int) -> dict[str, float]:
+def process(folder: Path, name: str, output: Path | None = None) -> Cost:
+    """Return the cost of a command; what it prints is kept if a file is named."""
+    seconds, peak, said = process_costs([sys.executable, "-c", MAIN, *COMMANDS[name]], folder)
+    if output:
+        output.write_text(said, encoding="utf-8")
+    return seconds, peak
+
+
+def prepare(folder: Path, count: int) -> Cost:
     """Make the data and run the experiment once, unless the folder has it; return its cost."""
     kept = folder / "first.json"
     if not kept.exists():
         write_data(folder, count)
         (folder / "experiment.yaml").write_text(EXPERIMENT)
-        kept.write_text(json.dumps(process(folder, COMMANDS["run"])))
-    found: dict[str, float] = json.loads(kept.read_text())
-    return found
+        kept.write_text(json.dumps(process(folder, "run")))
+    seconds, peak = json.loads(kept.read_text())
+    return seconds, peak
 
 
-def best(found: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Return the least processor seconds, and the peak of memory of the same process."""
-    least = min(found, key=lambda one: one["cpu_s"])
-    return {"cpu_s": round(least["cpu_s"], 2), "peak_mb": round(least["peak_mb"])}
-
-
-def measure(folder: Path, rounds: int, outputs: Path | None) -> dict[str, dict[str, float]]:
-    """Return command -> its cost, at the first look and at later ones."""
-    found = {}
-    for name, arguments in COMMANDS.items():
-        for kept in KEPT:
-            shutil.rmtree(folder / "store" / kept, ignore_errors=True)
-        found[f"{name}, first look"] = best([process(folder, arguments)])
-        output = outputs / f"{folder.name} {name}.txt" if outputs else None
-        found[name] = best([process(folder, arguments, output) for _ in range(rounds)])
+def measure(folder: Path, rounds: int, outputs: Path | None) -> dict[str, tuple[Cost, Cost]]:
+    """Return command -> its cost at the first look and at later ones, and the peer's in turns."""
+    found: dict[str, list[tuple[Cost, Cost]]] = {}
+    for _ in range(rounds):
+        for name in COMMANDS:
+            for kept in KEPT:
+                shutil.rmtree(folder / "store" / kept, ignore_errors=True)
+            output = outputs / f"{folder.name} {name}.txt" if outputs else None
+            for look in (f"{name}, first look", name):
+                peer = process_costs([sys.executable, "-c", PEER], folder)[:2]
+                found.setdefault(look, []).append((process(folder, name, output), peer))
     if outputs:
         shutil.copy(folder / "report.html", outputs / f"{folder.name} report.html")
-    return found
+    best = {look: [min(side) for side in zip(*pairs, strict=True)] for look, pairs in found.items()}
+    return {look: (ours, peer) for look, (ours, peer) in best.items()}
+
+
+def rows(count: int, found: dict[str, tuple[Cost, Cost]], rounds: int) -> list[Measured]:
+    """Return the figures of an experiment beside those of a script that reads its data."""
+    return [
+        Measured(
+            job=f"finished run, {name}" + (", peak" if unit == "MB" else ""),
+            n=count,
+            unit=unit,
+            ours=ours[part],
+            peer=peer[part],
+            against=f"json.loads of the data, Python {platform.python_version()}",
+            conditions=f"queries, whole processes, best of {rounds} in turn",
+        )
+        for name, (ours, peer) in found.items()
+        for part, unit in enumerate(("CPU s", "MB"))
+    ]
 
 
 def main() -> None:
-    """Measure and print."""
+    """Print and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--queries", type=int, nargs="+", default=[2_000])
     parser.add_argument("--folder", type=Path, help="where experiments are kept")
     parser.add_argument("--outputs", type=Path, help="folder for what the commands print")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
+    need_data("nq_singlehop")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if given.outputs:
         given.outputs.mkdir(parents=True, exist_ok=True)
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    found: list[Measured] = []
     with tempfile.TemporaryDirectory() as temporary:
         for count in given.queries:
             folder = (given.folder or Path(temporary)) / str(count)
-            first = best([prepare(folder, count)])
-            found[str(count)] = {"first run": first, **measure(folder, given.rounds, given.outputs)}
-    if given.json:
-        sys.stdout.write(json.dumps(found, indent=2) + "\n")
-        return
-    for count_text, commands in found.items():
-        for name, cost in commands.items():
-            line = f"{int(count_text):>9,} queries  {name:<24} {cost['cpu_s']:7.2f} CPU s"
-            sys.stdout.write(f"{line}  {cost['peak_mb']:6,} MB\n")
+            seconds, peak = prepare(folder, count)
+            print(f"first run of {count:,} queries: {seconds:.2f} CPU s, {peak:,.0f} MB")
+            found += rows(count, measure(folder, given.rounds, given.outputs), given.rounds)
+    hand_over(found, given.json)
 
 
 if __name__ == "__main__":

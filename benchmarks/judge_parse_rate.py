@@ -1,21 +1,23 @@
 """The share of a small model's replies in which a verdict is read, by this parser and an earlier.
 
-    python benchmarks/judge_parse_rate.py ../shared/data --store STORE
+    python benchmarks/judge_parse_rate.py ../shared/data --store STORE [--replies FILE]
 
 The replies are those of the bundled model in free text, at most 24 tokens each: ratings of
 `RB_llm` for 50 answers of TruthfulQA and 50 of mtRAG, and words of `equivalence` for the first
 50. The earlier
-parser is that of the commit before a bare number was read; git has its text.
+parser is that of the commit before a bare number was read; git has its text. `--replies` writes the
+replies, for `judge_parsing.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -64,14 +66,23 @@ def _loaded(name: str, path: Path, text: str) -> ModuleType:
     return module
 
 
-def replies_of(
-    judge: ModelJudge, data: str, names: Sequence[str], services: Services
-) -> list[tuple[str, JudgeCall[Any]]]:
-    """Return the first replies of a judge's model to answers of some sets, with their calls."""
+def judge_calls(
+    written: Mapping[str, Any], data: str, names: Sequence[str]
+) -> tuple[ModelJudge, list[JudgeCall[Any]]]:
+    """Return a judge of the bundled model, and its calls about answers of some sets."""
+    made = {**written, "model": "local", "structured": False, "max_tokens": 24}
+    judge = create("judges", made, where="judge")
     calls: list[JudgeCall[Any]] = []
     for name in names:
         graded = read_human_set(f"{data}/{name}").sample(ANSWERS, seed=0)
         calls += [call for one in graded.items for call in judge.calls_for(one.item)]
+    return judge, calls
+
+
+def replies_of(
+    judge: ModelJudge, calls: Sequence[JudgeCall[Any]], services: Services
+) -> list[tuple[str, JudgeCall[Any]]]:
+    """Return the first replies of a judge's model, with their calls."""
     (backend,) = judge.backends
     backend = backend.with_sampling(**judge.sampling_changes)
     requests = [Request(call.messages, backend.sampling) for call in calls]
@@ -94,20 +105,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", help="folder of public data sets")
     parser.add_argument("--store", default=".ragstone", type=Path)
+    parser.add_argument("--replies", type=Path, help="write the replies here")
     options = parser.parse_args()
     earlier = earlier_schemas()
     forms: dict[str, tuple[Any, Any]] = {
         "ratings": (earlier.Rating(1, 10), verdict_schemas.Rating(1, 10)),
         "words": (earlier.Choice(), verdict_schemas.Choice()),
     }
+    said: dict[str, list[str]] = {}
     print("| replies | read before | read now |")
     print("|---|---|---|")
     options.store.mkdir(parents=True, exist_ok=True)
     with Calls.at(options.store / "calls.sqlite") as kept:
         for name, written in JUDGES.items():
-            made = {**written, "model": "local", "structured": False, "max_tokens": 24}
-            judge = create("judges", made, where="judge")
-            found = replies_of(judge, options.data, SETS[name], Services(calls=kept))
+            asked = judge_calls(written, options.data, SETS[name])
+            found = replies_of(*asked, Services(calls=kept))
+            said[name] = [text for text, _ in found]
             cells, unread = [], Counter[str]()
             for form in forms[name]:
                 read = 0
@@ -122,6 +135,8 @@ def main() -> None:
             print(f"| {name} |", " | ".join(cells), "|", flush=True)
             for text, count in unread.most_common(EXAMPLES):
                 print(f"    not read, {count} times: {text!r}", file=sys.stderr)
+    if options.replies:
+        options.replies.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

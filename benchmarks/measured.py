@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 DATA = Path(os.environ.get("RAGSTONE_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 """The folder of public data sets."""
@@ -23,6 +26,28 @@ def need_data(*names: str) -> None:
         if not (DATA / name).is_dir():
             print(f"needs the data set {name}: no folder {DATA / name}; set RAGSTONE_SHARED_DATA")
             raise SystemExit(LEFT_OUT)
+
+
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a gzipped file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def corpora() -> list[Path]:
+    """Return the files of the 55,540 passages of mtRAG and nq_singlehop."""
+    need_data("mtrag", "nq_singlehop")
+    mtrag = sorted((DATA / "mtrag" / "corpus").glob("*.jsonl.gz"))
+    return [*mtrag, DATA / "nq_singlehop" / "corpus.jsonl.gz"]
+
+
+def copied_runs() -> Iterator[str]:
+    """Yield lines of BERGEN's runs of ELI5 without end, each time with other query ids."""
+    need_data("bergen")
+    files = sorted((DATA / "bergen" / "runs").glob("kilt_eli5.*.trec.gz"))
+    for number, path in enumerate(cycle(files)):
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            yield from (f"{number}_{line}" for line in lines)
 
 
 def process_costs(command: Sequence[str], folder: Path | None = None) -> tuple[float, float, str]:
@@ -47,7 +72,7 @@ class Measured:
     n: int
     """How many items the job has."""
     unit: str
-    """Of both costs, less is better: "CPU s", "CPU us", "MB", or "s" by the clock."""
+    """Of both costs, less is better: "CPU s", "CPU ms", "CPU us", "MB", or "s" by the clock."""
     ours: float
     peer: float | None = None
     against: str = ""
@@ -59,6 +84,15 @@ class Measured:
     def ratio(self) -> float | None:
         """How many times less ours costs than the peer; above 1 is faster or smaller."""
         return None if self.peer is None else self.peer / self.ours
+
+
+def hand_over(figures: Sequence[Measured], path: Path | None) -> None:
+    """Print the figures, and write them if a file is named."""
+    for one in figures:
+        peer = "" if one.peer is None else f", {one.peer:,.3f} by {one.against}, {one.ratio:.2f} x"
+        print(f"{one.job}: {one.ours:,.3f} {one.unit}{peer}\n  {one.n:,} items, {one.conditions}")
+    if path:
+        write_measured(path, figures)
 
 
 def write_measured(path: Path, figures: Sequence[Measured]) -> None:

@@ -12,23 +12,21 @@ means of both have to be equal to 6 decimals.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
 from importlib.metadata import version
-from itertools import cycle, islice
+from itertools import islice
 from pathlib import Path
 
 from measured import (  # type: ignore[import-not-found]  # a file beside this one
     DATA,
     Measured,
-    need_data,
+    copied_runs,
+    hand_over,
     process_costs,
-    write_measured,
 )
 
 NAMES = {"ndcg_cut_10": "nDCG@10", "recall_100": "R@100", "map": "MAP", "recip_rank": "MRR"}
@@ -46,15 +44,6 @@ print(json.dumps(means))
 """
 
 
-def copied(folder: Path) -> Iterator[str]:
-    """Yield the lines of BERGEN's runs again and again, each time with other query ids."""
-    files = sorted(folder.glob("runs/kilt_eli5.*.trec.gz"))
-    for number, path in enumerate(cycle(files)):
-        with gzip.open(path, "rt") as file:
-            for line in file:
-                yield f"{number}_{line}"
-
-
 def write_real(folder: Path, run: Path, qrels: Path, lines: int) -> None:
     """Write lines of BERGEN's runs, and judgements of their queries."""
     draw = random.Random(1)
@@ -64,7 +53,7 @@ def write_real(folder: Path, run: Path, qrels: Path, lines: int) -> None:
         pages.setdefault(query, {})[page] = grade
     held: dict[str, dict[str, str]] = {}
     with run.open("w") as ranked:
-        for line in islice(copied(folder), lines):
+        for line in islice(copied_runs(), lines):
             ranked.write(line)
             query, _, passage, *_ = line.split()
             own = pages.get(query.partition("_")[2], {"none": "1"})
@@ -119,16 +108,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    need_data("bergen")
     with tempfile.TemporaryDirectory() as kept:
         run, qrels = Path(kept) / "run.trec", Path(kept) / "qrels.txt"
         write_real(DATA / "bergen", run, qrels, options.lines)
         found = compare(run, qrels, options.rounds)
-    for one in found:
-        print(f"{one.job}: {one.ours:.2f} {one.unit}, {one.peer:.2f}, {one.ratio:.2f} x")
-        print(f"  {one.n:,} lines, {one.conditions}")
-    if options.json:
-        write_measured(options.json, found)
+    hand_over(found, options.json)
 
 
 if __name__ == "__main__":

@@ -1,59 +1,137 @@
-"""How fast, and in how much memory, a big corpus is read.
+"""How fast, and in how much memory, corpora, runs and qrels are read.
 
-    python benchmarks/reading_speed.py [PASSAGES]      default: 1,000,000 passages of 70 words
+    python benchmarks/reading_speed.py [--passages 1000000] [--lines 1000000] [--json FILE]
 
-Prints one JSON object: rows a second by the clock and by processor time (the two differ on a busy
-machine), the peak memory of the process, and the size of the table.
+A corpus: the passages of mtRAG and nq_singlehop, again and again under new ids until there are
+enough, read as a data set by a whole process, beside a script that puts `json.loads` of each line
+into a list. A run: BERGEN's runs of ELI5, again and again under new query ids; qrels: those of
+HotpotQA, KILT's NQ, TriviaQA and Wizard of Wikipedia; both in this process, beside pytrec_eval's
+parsers. Seconds are those of the processor, the least of the rounds, which all take in turns.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import random
-import resource
+import platform
 import sys
 import tempfile
-import time
+from importlib.metadata import version
+from itertools import cycle, islice
 from pathlib import Path
 
+import pytrec_eval
+from measured import (  # type: ignore[import-not-found]  # a file beside this one
+    DATA,
+    Measured,
+    copied_runs,
+    corpora,
+    hand_over,
+    in_turns,
+    process_costs,
+    rows_of,
+)
+
+from ragstone.data.readers.run_columns import qrel_columns, run_columns
+
+OURS = """
+import sys
 from ragstone.data.load import load_dataset
+print(len(load_dataset(sys.argv[1]).corpus))
+"""
+PEER = """
+import json, sys
+with open(sys.argv[1] + "/corpus.jsonl", encoding="utf-8") as file:
+    print(len([json.loads(line) for line in file]))
+"""
+SETS = ("hotpotqa", "nq", "triviaqa", "wow")
 
 
 def write_set(folder: Path, passages: int) -> None:
-    """Write a corpus of random words, and one query."""
-    draw = random.Random(0)
-    words = [f"w{number}" for number in range(30_000)]
-    texts = [" ".join(draw.choices(words, k=70)) for _ in range(2_000)]
-    with (folder / "corpus.jsonl").open("w") as file:
-        for number in range(passages):
-            row = {"_id": f"p{number}", "title": f"T {number}", "text": texts[number % 2_000]}
-            file.write(json.dumps({**row, "source": f"s{number % 7}"}) + "\n")
-    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "a?"}\n')
+    """Write a corpus of real passages, and one query."""
+    rows = cycle([row for path in corpora() for row in rows_of(path)])
+    with (folder / "corpus.jsonl").open("w", encoding="utf-8") as file:
+        for number, row in enumerate(islice(rows, passages)):
+            file.write(json.dumps({**row, "_id": f"{number}-{row['_id']}"}) + "\n")
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "a?"}\n', encoding="utf-8")
 
 
-def measure(passages: int) -> dict[str, float]:
-    """Return the figures of one reading."""
-    with tempfile.TemporaryDirectory() as folder:
-        write_set(Path(folder), passages)
-        size = (Path(folder) / "corpus.jsonl").stat().st_size
-        clock, processor = time.perf_counter(), time.process_time()
-        dataset = load_dataset(folder)
-        clock, processor = time.perf_counter() - clock, time.process_time() - processor
-        looked_up = time.process_time()
-        for place in range(10_000):
-            dataset.corpus.at(place * 7_919 % passages)
-        looked_up = time.process_time() - looked_up
-    return {
-        "passages": len(dataset.corpus),
-        "file_mb": round(size / 1e6),
-        "seconds": round(clock, 2),
-        "processor_seconds": round(processor, 2),
-        "rows_per_processor_second": round(passages / processor),
-        "table_mb": round(dataset.corpus.table.nbytes / 1e6),
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "microseconds_per_look_up": round(looked_up * 100, 1),
-    }
+def corpus(folder: Path, passages: int, rounds: int) -> list[Measured]:
+    """Measure both processes."""
+    write_set(folder, passages)
+    sides = [[sys.executable, "-c", code, str(folder)] for code in (OURS, PEER)]
+    costs = [[process_costs(side) for side in sides] for _ in range(rounds)]
+    best = [
+        [min(one[part] for one in side) for part in (0, 1)] for side in zip(*costs, strict=True)
+    ]
+    if {said for one in costs for _, _, said in one} != {f"{passages}\n"}:
+        raise SystemExit("a process has read another number of passages")
+    size = (folder / "corpus.jsonl").stat().st_size / 1e6
+    return [
+        Measured(
+            job=job,
+            n=passages,
+            unit=unit,
+            ours=ours,
+            peer=peer,
+            against=f"json.loads, Python {platform.python_version()}",
+            conditions=f"whole processes, best of {rounds} in turn, {size:,.0f} MB of real text",
+        )
+        for job, unit, ours, peer in zip(
+            ("reading a corpus", "reading a corpus, peak"), ("CPU s", "MB"), *best, strict=True
+        )
+    ]
+
+
+def rankings(folder: Path, lines: int, rounds: int) -> list[Measured]:
+    """Measure our readers of runs and qrels, and pytrec_eval's."""
+    run, qrels = folder / "run.trec", folder / "qrels.txt"
+    run.write_text("".join(islice(copied_runs(), lines)), encoding="utf-8")
+    files = [DATA / "bergen" / "qrels" / f"kilt_{name}.dev.txt" for name in SETS]
+    text = "".join(path.read_text("utf-8") for path in files)
+    qrels.write_text(text, encoding="utf-8")
+
+    def theirs(path: Path) -> object:
+        with path.open(encoding="utf-8") as file:
+            return (pytrec_eval.parse_run if path == run else pytrec_eval.parse_qrel)(file)
+
+    best = in_turns(
+        {
+            "run": lambda: run_columns(run),
+            "qrels": lambda: qrel_columns(qrels),
+            "run, peer": lambda: theirs(run),
+            "qrels, peer": lambda: theirs(qrels),
+        },
+        rounds,
+    )
+    return [
+        Measured(
+            job=f"reading {what}",
+            n=count,
+            unit="CPU s",
+            ours=best[what],
+            peer=best[f"{what}, peer"],
+            against=f"pytrec_eval {version('pytrec_eval-terrier')}",
+            conditions=f"lines, best of {rounds} in turn, BERGEN's",
+        )
+        for what, count in (("run", lines), ("qrels", text.count("\n")))
+    ]
+
+
+def main() -> None:
+    """Print and write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--passages", type=int, default=1_000_000)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as kept:
+        folder = Path(kept)
+        found = corpus(folder, options.passages, options.rounds)
+        found += rankings(folder, options.lines, 3 * options.rounds)
+    hand_over(found, options.json)
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]) if sys.argv[1:] else 1_000_000), indent=2))
+    main()

@@ -56,6 +56,57 @@ def test_a_slowdown_is_named(
     ]
 
 
+TURNS = """
+import os, pathlib, sys
+turn = pathlib.Path(os.environ["TURNS"])
+count = int(turn.read_text()) if turn.exists() else 0
+turn.write_text(str(count + 1))
+rows = pathlib.Path(os.environ["TURNS"]).with_name(f"rows-{count}.json").read_text()
+open(sys.argv[sys.argv.index("--json") + 1], "w").write(rows)
+"""
+
+
+def test_a_slowdown_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only a job that is slower twice is named; the better measurement is kept."""
+    costs = {0: (1.0, 1.0), 1: (2.0, 2.0), 2: (1.0, 1.5)}
+    for turn, (a, b) in costs.items():
+        found = rows(tmp_path, measured("a", a), measured("b", b))
+        (tmp_path / f"rows-{turn}.json").write_text(json.dumps(found))
+    (tmp_path / "one.py").write_text(TURNS)
+    monkeypatch.setattr(bench, "SHORT", (Benchmark("one.py"),))
+    monkeypatch.setenv("TURNS", str(tmp_path / "turns"))
+    assert bench.main([], tmp_path, tmp_path / "kept") == 0
+    assert bench.main(["--against", "last"], tmp_path, tmp_path / "kept") == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith("slower")] == [
+        "slower: b, 4.00 x, 6.00 x before (-33%)"
+    ]
+    kept = bench.load("last", tmp_path / "kept")["figures"]
+    assert [row["ratio"] for row in kept] == [6.0, 4.0]
+
+
+def test_last_is_the_newest_of_each_benchmark(tmp_path: Path) -> None:
+    """A run of one benchmark does not hide the kept figures of another."""
+    first = [{"benchmark": "one", "job": "a"}, {"benchmark": "two", "job": "b"}]
+    second = [{"benchmark": "two", "job": "c"}]
+    for name, figures in (("1", first), ("2", second)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"figures": figures}))
+    assert [row["job"] for row in bench.load("last", tmp_path)["figures"]] == ["a", "c"]
+    assert len(bench.load(str(tmp_path / "1.json"), tmp_path)["figures"]) == 2
+
+
+def test_campaigns_are_kept_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The figures of a campaign, of larger inputs, are not those of a short run."""
+    monkeypatch.setattr(bench, "LONG", (Benchmark("one.py"),))
+    written = rows(tmp_path, measured("a", 1.0))
+    assert start(monkeypatch, tmp_path, written, "--campaign") == 0
+    with pytest.raises(SystemExit, match="no figures are kept"):
+        bench.load("last", tmp_path / "kept")
+    assert start(monkeypatch, tmp_path, written, "--campaign", "--against", "last") == 0
+
+
 def test_a_missing_job_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,14 +153,24 @@ def test_nothing_kept(tmp_path: Path) -> None:
     """The way out is told."""
     with pytest.raises(SystemExit, match=r"run `python benchmarks/bench\.py` first"):
         bench.load("last", tmp_path)
-    with pytest.raises(SystemExit, match="give a path or the word last"):
+    with pytest.raises(SystemExit, match=r"none\.json; give a path or the word last"):
         bench.load(str(tmp_path / "none.json"), tmp_path)
 
 
 def test_every_script_exists() -> None:
-    """Each benchmark of the lists is a script."""
+    """Each benchmark of the lists is a script, which writes rows unless its entry denies it."""
     for benchmark in (*bench.SHORT, *bench.LONG):
-        assert (bench.HERE / benchmark.script).exists()
+        text = (bench.HERE / benchmark.script).read_text(encoding="utf-8")
+        assert ("hand_over(" in text or "write_measured(" in text) == benchmark.rows, benchmark
+    assert all(benchmark.rows for benchmark in bench.SHORT)
+
+
+def test_every_script_is_listed() -> None:
+    """The README says what each script measures; helpers are no benchmarks."""
+    helpers = {"annotate_shared", "bench", "figures", "interval_simulation", "measured"}
+    listed = (bench.HERE / "README.md").read_text(encoding="utf-8")
+    missing = [path.name for path in bench.HERE.glob("*.py") if path.name not in listed]
+    assert {name.removesuffix(".py") for name in missing} <= helpers
 
 
 def test_ratio_and_turns() -> None:

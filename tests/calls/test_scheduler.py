@@ -4,12 +4,12 @@ import asyncio
 import threading
 import time
 
-from pytest import MonkeyPatch
+import pytest
 
 from ragstone.calls.scheduler import Engine, RetryPolicy
 
 
-def test_threads_that_start_at_once_share_one_event_loop(monkeypatch: MonkeyPatch) -> None:
+def test_threads_that_start_at_once_share_one_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two batches of two threads never run in two loops: a client is bound to one."""
     made: list[asyncio.AbstractEventLoop] = []
     make = asyncio.new_event_loop

@@ -65,3 +65,16 @@ def test_a_table_is_read_at_the_first_use() -> None:
     assert len(found) == 1
     assert found["q"].scores == [1.0]
     assert len(calls) == 1
+
+
+def test_the_first_passages_are_those_of_each_ranking() -> None:
+    """A depth cuts rankings, also one whose rows are in two places, and changes no other."""
+    ids, rankings = made()
+    table = rankings_to_table(ids, rankings)
+    whole = table_to_rankings(joined([table, table], RUN))
+    for depth in (1, 2, 3, 9):
+        found = whole.first(depth)
+        assert list(found) == list(whole)
+        for query_id, ranking in found.items():
+            assert ranking.passage_ids == whole[query_id].passage_ids[:depth]
+            assert ranking.scores == whole[query_id].scores[:depth]

@@ -55,7 +55,7 @@ def test_an_installed_wheel_has_the_examples(installed: Path, tmp_path: Path) ->
         text=True,
         check=True,
     )
-    assert found.stdout.startswith("8 trials of 16 queries each")
+    assert found.stdout.startswith("8 trials of 10 queries each")
 
 
 def test_the_own_system_runs_by_its_name(installed: Path, tmp_path: Path) -> None:

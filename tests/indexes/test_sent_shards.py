@@ -114,7 +114,7 @@ def test_equal_shards_are_computed_once(tmp_path: Path) -> None:
 
 
 def test_calls_to_an_endpoint_and_own_parts_stay_here() -> None:
-    """An embedder behind an endpoint and one that is no plain data stay in this process."""
+    """An embedder behind an endpoint and one that cannot be plain data stay in this process."""
     services = Services(corpus=_corpus(), executor=Here())
     endpoint = EndpointEmbedder(model="m", base_url="http://127.0.0.1:9/v1")
     assert ShardJob.of(endpoint, services) is None

@@ -105,3 +105,17 @@ def test_columns_with_equal_queries_share_them() -> None:
     assert len({id(held._ids) for held in found.values()}) == 1
     assert all(isinstance(held, StoredScores) for held in found.values())
     assert len(known) == 300
+
+
+def test_scores_are_made_one_after_the_other() -> None:
+    """Values and items are those of a dictionary, and the queries get no look-up table for it."""
+    table = scores_to_table(made())
+    found, expected = read_scores([table], {}), by_metric(table_to_scores(table))
+    for metric, held in found.items():
+        assert list(held.values()) == list(expected[metric].values())
+        assert list(held.items()) == list(expected[metric].items())
+    assert "places" not in vars(found["EM"]._ids)
+    for metric, held in found.items():
+        assert len(held.items()) == len(held.values()) == len(expected[metric])
+        assert ("q3", expected[metric]["q3"]) in held.items()
+    assert found["EM"]._ids is found["F1"]._ids

@@ -20,6 +20,7 @@ from ragstone.results.earlier import finished_records
 from ragstone.results.joined import JoinedResults
 from ragstone.results.leaderboards import results_document
 from ragstone.results.results import Results
+from ragstone.results.stored_tables import StoredRows, rows_where
 
 OWN: dict[str, Any] = {"systems": {"own": {"retriever": "bm25", "generator": "gold"}}, "judges": []}
 
@@ -146,3 +147,41 @@ def test_results_without_a_share_read_as_before(tmp_path: Path) -> None:
     results = made_results(tmp_path)
     assert (results.secret_queries, results.secret_sentence) == (frozenset(), "")
     assert "secret" not in results_document(results)
+
+
+def test_an_iteration_over_rows_keeps_none(tmp_path: Path) -> None:
+    """Ids, values and items come from the table block by block; a look-up keeps the rows."""
+    results = made_results(tmp_path)
+    trial = results.trials[0]
+    for rows in (trial.predictions, trial.contexts, results.queries):
+        assert isinstance(rows, StoredRows)
+        ids, values, items = list(rows), list(rows.values()), list(rows.items())
+        assert ids == [row.query_id for row in values] == [query_id for query_id, _ in items]
+        assert len(rows) == len(ids)
+        assert ids[0] in rows
+        assert "none" not in rows
+        assert "_rows" not in vars(rows)
+        assert rows[ids[-1]] == values[-1]
+        assert list(rows.values()) == values
+        assert dict(rows) == dict(items)
+        assert "_rows" in vars(rows)
+
+
+def test_rows_by_the_value_of_a_column(tmp_path: Path) -> None:
+    """Only rows with the value are made; a table without the column has none."""
+    trial = made_results(tmp_path).trials[0]
+    first = next(iter(trial.predictions))
+    found = list(rows_where(trial.predictions, "query_id", lambda one: one == first))
+    assert found == [trial.predictions[first]]
+    assert list(rows_where(trial.predictions, "colour", bool)) == []
+    assert list(rows_where(dict(trial.predictions), "colour", bool)) == [
+        *trial.predictions.values()
+    ]
+
+
+def test_queries_that_are_ranked_and_answered_are_read_once(tmp_path: Path) -> None:
+    """Equal tables are one mapping."""
+    results = made_results(tmp_path)
+    assert results.record.tables.ranked == results.record.tables.answered
+    assert results.ranked is results.queries
+    assert results.all_queries is results.queries

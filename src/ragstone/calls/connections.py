@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+from collections.abc import Coroutine
 from typing import Any
 from weakref import WeakSet
 
@@ -56,10 +57,12 @@ class TimedBody(aiohttp.BytesPayload):
         """Seconds from `began` to the sending, without those of a new connection."""
         return max(0.0, self._sent - self._began - self.connecting) if self._sent else None
 
-    async def write_with_length(self, writer: Any, content_length: int | None) -> None:
+    def write_with_length(
+        self, writer: Any, content_length: int | None
+    ) -> Coroutine[Any, Any, None]:
         """Hand the body to the socket."""
         self._sent = asyncio.get_running_loop().time()
-        await super().write_with_length(writer, content_length)
+        return super().write_with_length(writer, content_length)
 
 
 def _readable(transport: Any) -> bool:

@@ -305,8 +305,9 @@ class Engine:
         endpoint = batch.client.endpoint
         timeout = policy.timeout if endpoint.serve is None else policy.deadline
         while True:
-            due = max(clock(), pace.not_before)
-            await asyncio.sleep(max(0.0, due - clock()))
+            now = clock()
+            due = max(now, pace.not_before)
+            await asyncio.sleep(due - now)
             attempts, began = attempts + 1, clock()
             try:
                 limit = None if endpoint.batch else min(began + timeout, deadline)

@@ -110,29 +110,80 @@ def command(
 
     parse.check_variant(variant)
     rows = _Source(answers, columns, format_name, setting or "")
+    whole = explain or per_query or clusters or nuggets or setting or system is not None
+    if gold and not whole and rows.is_plain:
+        done = _by_blocks(answers, gold, metrics, judging, variant=variant, failures=failures)
+        if done is not None:
+            return _print(*done)
     tables = _tables(rows, _Gold(gold, nuggets), system)
     written, judges = judging.judges_apart(_names(metrics, tables))
     _require_texts(tables, judges)
-    wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
+    wanted = _wanted(written, variant)
     variants = [v for name in wanted for v in (parse.variants_of(name) if explain else [name])]
-    if len(tables) > 1 and (explain or per_query):
-        raise click.UsageError(
-            f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
-            f"{', '.join(tables)}; name one with --system"
-        )
+    if explain or per_query:
+        _require_one(tables, "--explain" if explain else "--per-query")
     common = {"clusters": clusters, "failures": failures, "judges": judges}
     with judging.services(judges) as services:
         found = {
             name: _evaluate(table, variants, services=services, **common)
             for name, table in tables.items()
         }
-    for name, one in found.items():
-        print_notes(one, f"the answers of {name}" if name else "the answers", "the gold answers")
     write_scores(per_query, found.values())
     if explain:
-        _explain(list(wanted), next(iter(found.values())), next(iter(tables.values())))
-    else:
-        _print(found, wanted)
+        _print_notes(found)
+        return _explain(list(wanted), next(iter(found.values())), next(iter(tables.values())))
+    return _print(found, wanted)
+
+
+def _require_one(tables: Iterable[str], option: str) -> None:
+    """Raise `UsageError` if there are several systems."""
+    if len(names := list(tables)) > 1:
+        raise click.UsageError(
+            f"{option} is for one system, and the file has {', '.join(names)}; name one with "
+            "--system"
+        )
+
+
+def _wanted(written: Iterable[str], variant: str) -> dict[str, str]:
+    """Return the metrics with their variant -> the names by which they were asked for."""
+    from ragstone.components.metrics import parse
+
+    return {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
+
+
+def _by_blocks(
+    answers: Path,
+    gold: Path,
+    metrics: str | None,
+    judging: JudgeModel,
+    *,
+    variant: str,
+    failures: Policy,
+) -> tuple[dict[str, Evaluation], dict[str, str]] | None:
+    """Return the scores of plain files, and the metrics; None if they are read as a whole."""
+    from ragstone.components.metrics.defaults import WITH_GOLD
+    from ragstone.components.metrics.parse import split_names
+    from ragstone.data.gold_queries import gold_lines, has_gold_lines
+    from ragstone.data.readers.answer_index import AnswerIndex, NotPlain
+    from ragstone.errors import DatasetError
+    from ragstone.evaluation.score_blocks import evaluate_blocks
+
+    try:
+        if not has_gold_lines(gold):
+            return None
+        queries = (query for _, query in gold_lines(gold))
+        first = next(queries, None)
+        if first is None or not (metrics or first.gold_answers):
+            return None
+        written, judges = judging.judges_apart(split_names(metrics) if metrics else WITH_GOLD)
+        if judges:
+            return None
+        wanted = _wanted(written, variant)
+        index = AnswerIndex(answers)
+        found = evaluate_blocks(index, chain([first], queries), list(wanted), failures=failures)
+    except (NotPlain, DatasetError):
+        return None  # read as a whole, the files show the line and the reason
+    return {"": found}, wanted
 
 
 def _names(metrics: str | None, tables: Mapping[str, SystemRows]) -> Sequence[str]:
@@ -173,8 +224,14 @@ def _evaluate(table: SystemRows, metrics: Sequence[str], **options: Any) -> Eval
     return evaluate_answers(answers, table.queries, list(names), contexts=table.contexts, **options)
 
 
+def _print_notes(found: Mapping[str, Evaluation]) -> None:
+    for name, one in found.items():
+        print_notes(one, f"the answers of {name}" if name else "the answers", "the gold answers")
+
+
 def _print(found: Mapping[str, Evaluation], wanted: Mapping[str, str]) -> None:
-    """Print the scores, those of several systems by name."""
+    """Print the notes and the scores, those of several systems by name."""
+    _print_notes(found)
     by_system = {name: one.to_dict(wanted) for name, one in found.items()}
     if len(found) > 1:
         blocks = (f"{name}\n{one}" for name, one in found.items())

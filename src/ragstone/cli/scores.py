@@ -14,6 +14,7 @@ from ragstone.cli.options import FILE, failures_option, json_option, together, w
 
 if TYPE_CHECKING:
     from ragstone.evaluation.evaluation import Evaluation
+_TOLD: Final = ("status", "metric", "reason")
 
 
 def _read_clusters(
@@ -70,9 +71,10 @@ def print_notes(evaluation: Evaluation, scored: str, known: str) -> None:
 
 def _inapplicable(evaluation: Evaluation) -> dict[tuple[str, str], int]:
     """Return (metric, reason) -> number of queries without a value of the metric."""
-    from ragstone.core.schemas import rows
-
-    if "not_applicable" not in evaluation.table.column("status").to_pylist():
-        return {}
-    scores = (row for row in rows(evaluation.table) if row["status"] == "not_applicable")
-    return dict(Counter((score["metric"], score["reason"]) for score in scores))
+    found: Counter[tuple[str, str]] = Counter()
+    for batch in evaluation.table.to_batches():  # strings of all rows would fill memory
+        status, metric, reason = (batch.column(n).to_pylist() for n in _TOLD)
+        if "not_applicable" in status:
+            cells = zip(metric, reason, status, strict=True)
+            found.update((name, why) for name, why, held in cells if held == "not_applicable")
+    return dict(found)

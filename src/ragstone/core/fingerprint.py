@@ -143,6 +143,7 @@ def digest_streams(tables: Iterable[Table]) -> str:
     sink = _HashingSink()
     for table in tables:
         write_ipc_stream(table.combine_chunks(), sink)  # type: ignore[arg-type]  # only writes
+        del table  # before the next one is made
     return sink.hash.hexdigest()
 
 

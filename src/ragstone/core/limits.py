@@ -175,8 +175,8 @@ MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000  # Products of tokens in memory there:
 INDEX_PART_PASSAGES: Final = 16_384  # Sparse vectors that are inverted together: 200 MB.
 FREQUENT_TERM_BYTES: Final = 64_000_000  # Weights of frequent terms, one per document, for speed.
 RESAMPLED_COUNTS: Final = 4_000_000  # Counts of a bootstrap in memory: 32 MB.
-CACHED_CHARACTERS: Final = 65_536
-"""Characters whose Unicode properties are cached; more than the characters in common use."""
+CACHED_CHARACTERS: Final = 65_536  # Characters whose properties are cached: all in common use.
+CACHED_GOLD_BLOCKS: Final = 16  # Blocks of gold answers whose tokens are kept, about 1 MB each.
 MAX_BUCKET_TEXTS: Final = 60
 """Texts of a MinHash bucket compared pairwise; the number of pairs grows with the square."""
 

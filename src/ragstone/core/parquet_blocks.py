@@ -20,8 +20,12 @@ def read_blocks(path: Path, rows: int = limits.PARQUET_BATCH_ROWS) -> Iterator[T
     from arro3.io import read_parquet
 
     reader = read_parquet(str(path), batch_size=rows)
-    for batch in reader:
-        yield Table.from_batches([batch], schema=reader.schema)
+
+    def block(batch: RecordBatch) -> Table:
+        return Table.from_batches([batch], schema=reader.schema)
+
+    # A loop would hold a batch while the next one is read.
+    yield from map(block, reader)
 
 
 def read_schema(path: Path) -> Schema:

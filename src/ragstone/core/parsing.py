@@ -33,8 +33,8 @@ def parse_json(content: bytes) -> Any:
         if "limit" in error.msg:
             raise _too_deep() from error
         raise
-    # Most rows are one flat object, and a walk over each of a million would take a second.
-    if type(value) is not dict or [v for v in value.values() if type(v) in _COLLECTIONS]:
+    # Few brackets cannot be deep, and a walk over each of a million rows would take seconds.
+    if content.count(b"[") + content.count(b"{") > limits.MAX_NESTING_LEVELS:
         check_collections(value)
     return value
 

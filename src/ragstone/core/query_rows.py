@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -70,14 +71,14 @@ def _blocks(
 class _Spans:
     """The first row of each query of a table."""
 
-    def __init__(self, places: list[int], starts: list[int], rows: int) -> None:
+    def __init__(self, places: array[int], starts: array[int], rows: int) -> None:
         self._places, self._starts, self._rows = places, starts, rows
         self._next = 0
 
     @classmethod
     def of(cls, table: StoredTable, known: Mapping[str, int]) -> _Spans | None:
         """Return the spans of a table; None if its queries are not in the order of `known`."""
-        places, starts, rows, last = list[int](), list[int](), 0, None
+        places, starts, rows, last = array("q"), array("q"), 0, None
         for block in table.blocks():
             for row, query_id in enumerate(block.column(_ID).to_pylist(), start=rows):
                 if query_id == last:

@@ -17,8 +17,8 @@ class Rankings(Mapping[str, Ranking]):
     The table may be given by a function, which is called at the first use.
     """
 
-    def __init__(self, table: Table | Callable[[], Table]) -> None:
-        self._given = table
+    def __init__(self, table: Table | Callable[[], Table], depth: int | None = None) -> None:
+        self._given, self._depth = table, depth
 
     def __getitem__(self, query_id: str) -> Ranking:
         """Return a ranking."""
@@ -31,6 +31,10 @@ class Rankings(Mapping[str, Ranking]):
     def __len__(self) -> int:
         """Return the number of queries that have a passage."""
         return len(self._places)
+
+    def first(self, depth: int) -> Rankings:
+        """Return the rankings with at most `depth` passages each."""
+        return Rankings(self._given, depth)
 
     @cached_property
     def _table(self) -> Table:
@@ -59,7 +63,11 @@ class Rankings(Mapping[str, Ranking]):
         ids: list[str] = []
         scores: list[float] = []
         for start, end in zip(spans[::2], spans[1::2], strict=True):
-            rows = self._table.slice(start, end - start)
+            rows = self._table.slice(start, self._rows(end - start, len(ids)))
             ids += rows.column("passage_id").to_pylist()
             scores += rows.column("score").to_pylist()
         return Ranking(ids, scores)
+
+    def _rows(self, found: int, taken: int) -> int:
+        """Return how many of the rows found are within the depth."""
+        return found if self._depth is None else min(found, self._depth - taken)

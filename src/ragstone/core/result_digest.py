@@ -7,6 +7,7 @@ never whole in memory; its rows alone decide which of the two it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -44,16 +45,14 @@ def digest_result_file(path: Path) -> str:
 
 
 def _is_long(blocks: Callable[[], Iterable[Table]]) -> bool:
-    rows = characters = 0
-    for block in blocks():
-        rows += block.num_rows
-        if rows > limits.WHOLE_DIGEST_ROWS:
-            return True
-    for block in blocks():
-        characters += count_characters(block)
-        if characters > limits.WHOLE_DIGEST_CHARACTERS:
-            return True
-    return False
+    return _exceed(
+        blocks(), lambda block: int(block.num_rows), limits.WHOLE_DIGEST_ROWS
+    ) or _exceed(blocks(), count_characters, limits.WHOLE_DIGEST_CHARACTERS)
+
+
+def _exceed(blocks: Iterable[Table], size: Callable[[Table], int], most: int) -> bool:
+    """Return whether the sizes of all blocks are more than `most` together."""
+    return any(total > most for total in accumulate(map(size, blocks)))
 
 
 def _renewed(block: Table) -> Table:

@@ -148,9 +148,12 @@ class Store:
         memory = begun[0] if len(begun) == 1 else None
         return stored or StoredTable(str(manifest["digest"]), folder=folder, memory=memory)
 
-    def keep(self, step: str, table: Table) -> StoredTable:
-        """Store a table that no component computed, such as a data set's queries."""
-        digest = digest_table(table)
+    def keep(self, step: str, table: Table, digest: str = "") -> StoredTable:
+        """Store a table that no component computed, such as a data set's queries.
+
+        `digest` is that of the table if it is known.
+        """
+        digest = digest or digest_table(table)
         folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
         if self._sound(folder) is None:
             started = time.time()

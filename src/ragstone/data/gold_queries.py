@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from ragstone.core.schemas import labels_from_json
@@ -10,7 +11,15 @@ from ragstone.data.load import load_dataset
 from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.foreign_formats import format_of
 from ragstone.data.readers.record_rows import QUERY_FIELDS
-from ragstone.data.readers.rows import FieldError, Row, has_end, json_rows, reading
+from ragstone.data.readers.rows import (
+    FieldError,
+    Row,
+    has_end,
+    json_object,
+    json_rows,
+    parsed,
+    row_error,
+)
 from ragstone.data.readers.table_columns import NAMES
 from ragstone.errors import ConfigError
 from ragstone.types import Query
@@ -27,21 +36,30 @@ def read_gold(path: Path) -> tuple[list[Query], Corpus | None]:
     Raises:
         DatasetError: a malformed line, no line at all, or a query listed twice.
     """
-    if path.is_dir() or not has_end(path, ".jsonl") or _is_table(path):
+    if not has_gold_lines(path):
         dataset = load_dataset(path)
         return list(dataset.queries), dataset.corpus
     found: dict[str, Query] = {}
-    for number, row in json_rows(path):
-        with reading(path, number):
-            query = _query(row)
-            if found.setdefault(query.query_id, query) is not query:
-                raise FieldError(f"query {query.query_id!r} occurs twice; keep one of the two")
+    for number, query in gold_lines(path):
+        if found.setdefault(query.query_id, query) is not query:
+            twice = FieldError(f"query {query.query_id!r} occurs twice; keep one of the two")
+            raise row_error(path, number, twice)
     if not found:
         raise ConfigError(
             f"--gold {path} contains no query; each line is an object such as "
             '{"_id": "q1", "answers": ["1912"]}'
         )
     return list(found.values()), None
+
+
+def gold_lines(path: Path) -> Iterator[tuple[int, Query]]:
+    """Yield the number and the query of each line of such JSON lines."""
+    return parsed(path, lambda line: _query(json_object(line)))
+
+
+def has_gold_lines(path: Path) -> bool:
+    """Return whether a file is JSON lines of queries; else it is a data set or a table."""
+    return not path.is_dir() and has_end(path, ".jsonl") and not _is_table(path)
 
 
 def _is_table(path: Path) -> bool:
@@ -57,4 +75,5 @@ def _query(row: Row) -> Query:
     text = row.take_text("text", optional=True)
     for name in ("history", "rewrite"):
         row.pop(name, None)
-    return Query(query_id, text, tuple(answers or ()), labels=labels_from_json(row.take_labels()))
+    labels = labels_from_json(row.take_labels()) if row else {}
+    return Query(query_id, text, tuple(answers or ()), labels=labels)

@@ -7,7 +7,7 @@ Inside `data:`, `language: ja` states the language of queries and passages, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -181,17 +181,16 @@ def languages_of(dataset: Dataset, *asked: Table) -> DataLanguages:
 
     A label is preferred to the language of the published set, and this one to what is detected.
     """
-    known, texts = dict[str, str](), dict[str, str]()
-    for query in chain.from_iterable(map(QueryRows, asked)):
-        known[query.query_id] = stated_language(query.labels)
-        texts[query.query_id] = query.text
+    tables = {id(table): table for table in asked}
+    queries = [QueryRows(table) for table in tables.values()]
+    known = {q.query_id: stated_language(q.labels) for q in chain.from_iterable(queries)}
     passages = _of_passages(dataset.corpus)
     preset = find_preset(dataset.source.published)
     published = preset.language if preset and preset.language in LANGUAGE_NAMES else ""
     found = {i: code or published for i, code in known.items()}
     stated = all(found.values())
     if not stated:
-        found |= _detected(texts, found, passages)
+        found |= _detected(queries, found, passages)
     unlabelled = any(code and not known[i] for i, code in found.items())
     counts = dict(Counter(found.values()).most_common())
     facts = LanguageFacts(counts, passages, stated, "" if stated else detected_by())
@@ -208,25 +207,30 @@ def _of_passages(corpus: Corpus) -> dict[str, int]:
 
 
 def _detected(
-    asked: Mapping[str, str], known: Mapping[str, str], others: Collection[str]
+    asked: Sequence[Iterable[Query]], known: Mapping[str, str], others: Collection[str]
 ) -> dict[str, str]:
     """Return the languages of the texts of queries without a known one; "" if not recognised.
+
+    The texts are read again where they count twice, so that not all are in memory.
 
     The languages of the queries are those with at least 2 % of them. A query in no such language,
     or a short one, is recognised among them. All are in the only language if there is one and most
     are recognised.
     """
-    texts = {i: text for i, text in asked.items() if not known[i]}
-    first = {i: language_of(text) for i, text in texts.items()}
-    usual = usual_languages([*first.values(), *known.values()])
-    clear = sum(map(bool, first.values())) * 2 >= len(texts) and detected_by() == _MODEL
+    found: dict[str, str] = {}
+    for query in chain.from_iterable(asked):
+        if not known[query.query_id] and query.query_id not in found:
+            found[query.query_id] = language_of(query.text)
+    usual = usual_languages([*found.values(), *known.values()])
+    clear = sum(map(bool, found.values())) * 2 >= len(found) and detected_by() == _MODEL
     if len(usual) == 1 and clear:
-        return dict.fromkeys(texts, usual[0])
+        return dict.fromkeys(found, usual[0])
     expected = usual or list(others)
-    found = {
-        i: code if code in expected else language_among(texts[i], expected) if expected else ""
-        for i, code in first.items()
-    }
+    unclear = {i for i, code in found.items() if code not in expected} if expected else set()
+    for query in chain.from_iterable(asked) if unclear else ():
+        if query.query_id in unclear:
+            unclear.remove(query.query_id)
+            found[query.query_id] = language_among(query.text, expected)
     return {i: code if code in expected else "" for i, code in found.items()}
 
 

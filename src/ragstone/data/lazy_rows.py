@@ -93,6 +93,10 @@ class JudgementRows(Mapping[str, dict[str, int]]):
         self._held = (block, held)
         return held[within]
 
+    def __contains__(self, query_id: object) -> bool:
+        """Return whether a query is judged."""
+        return query_id in self._groups.places
+
     def __iter__(self) -> Iterator[str]:
         """Yield the judged queries in the order of their first rows."""
         return iter(self._groups.places)

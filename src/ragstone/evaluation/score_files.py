@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from ragstone.components.judges.scoring import judge_predictions
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
@@ -24,6 +26,7 @@ from ragstone.components.metrics.score import (
     score_answers,
     score_rankings,
 )
+from ragstone.components.metrics.score_columns import SCORED, STATUSES, ScoreColumns
 from ragstone.core.schemas import SCORES, joined, scores_to_table
 from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.run_columns import QrelColumns
@@ -35,6 +38,7 @@ from ragstone.protocols import Services
 from ragstone.statistics.failures import (
     Scale,
     check_policy,
+    summarise_columns,
     summarise_scores,
 )
 from ragstone.statistics.summary import (
@@ -46,6 +50,7 @@ from ragstone.types import Prediction, Query, Ranking
 
 if TYPE_CHECKING:
     from arro3.core import Table
+    from numpy.typing import NDArray
 
     from ragstone.protocols import Judge
     from ragstone.types import Context
@@ -86,7 +91,7 @@ def evaluate_run(
     (0.5, 1, ('q2',))
     """
     check_policy(failures)
-    parsed = _parsed(metrics)
+    parsed = parsed_metrics(metrics)
     if document_of is not None:
         held = {q: r if isinstance(r, Ranking) else _ranking(r) for q, r in run.items()}
         run = rank_documents(held, document_of, "bergen" if variant == "paper" else "corrected")
@@ -99,7 +104,7 @@ def evaluate_run(
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     check_ids(clusters or (), judged, ("the clusters", "the judged queries"))
     groups = clusters_by_id(qrels) if clusters is None else clusters
-    scales = _scales(parsed, failures)
+    scales = scales_of(parsed, failures)
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups, scales),
         table=table,
@@ -194,13 +199,13 @@ def evaluate_answers(
     missing = tuple(query_id for query_id in known if query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
     predictions = [given.get(i) or Prediction(i, None, "no answer was given") for i in known]
-    shown, parsed = contexts or {}, _without_collections(_parsed(metrics))
+    shown, parsed = contexts or {}, _without_collections(parsed_metrics(metrics))
     by_metrics = score_answers(parsed, queries, predictions, [shown.get(i) for i in known])
     by_judges = [_judged(judge, services, queries, shown, predictions) for judge in judges]
     table = joined([by_metrics, *by_judges], SCORES)
     check_ids(clusters or (), known, ("the clusters", "the queries"))
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
-    scales = _scales(parsed, failures)
+    scales = scales_of(parsed, failures)
     scales |= {m: Scale(j.range, j.direction, failures) for j in judges for m in j.metrics}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups, scales),
@@ -257,9 +262,10 @@ def _predictions(
     return {one.query_id: one for one in answers}
 
 
-def _parsed(
+def parsed_metrics(
     metrics: str | Sequence[str | RankingMetric | AnswerMetric],
 ) -> list[RankingMetric | AnswerMetric]:
+    """Return the metrics; raise `ConfigError` for one that needs repeated answers."""
     listed = [metrics] if isinstance(metrics, str) else metrics
     found = [parse_metric(m) if isinstance(m, str) else m for m in listed]
     for metric in found:
@@ -273,8 +279,26 @@ def _parsed(
     return found
 
 
-def _scales(metrics: Iterable[RankingMetric | AnswerMetric], failures: Policy) -> dict[str, Scale]:
+def scales_of(
+    metrics: Iterable[RankingMetric | AnswerMetric], failures: Policy
+) -> dict[str, Scale]:
+    """Return metric -> its range and direction, with the failure policy."""
     return {str(m): Scale(m.range, m.direction, failures) for m in metrics}
+
+
+def summaries_of(
+    scores: ScoreColumns, missing: NDArray[np.int64], scales: Mapping[str, Scale]
+) -> dict[str, Summary]:
+    """Return metric -> summary of scores by column, given the places of the missing queries."""
+    found = {}
+    for metric in scores.names:
+        values, status = scores.values(metric)
+        places = {name: np.flatnonzero(status == code) for code, name in enumerate(STATUSES)}
+        failed = status[missing] == STATUSES.index("failed")
+        found[metric] = summarise_columns(
+            values, status == SCORED, places, scales[metric], missing=int(failed.sum())
+        )
+    return found
 
 
 def _summaries(

@@ -17,7 +17,6 @@ from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.executors.spec import executor_of
 from ragstone.core.registry import beside, create
-from ragstone.core.schemas import columns
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.documents.parsing import parses_kept_in
@@ -181,16 +180,17 @@ class Experiment:
         selected = select_queries(dataset, self.settings)
         answered = drawn(selected.dataset, self.file.sample)
         if self.batch is not None:
-            ids = columns(answered.query_table)["query_id"]
+            ids = answered.query_ids
             answered = answered.select([i for i, q in enumerate(ids) if q in self.batch])
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         corpus, searched = dataset.corpus, ranked[self.file.sample.retrieval]
+        asked = StoredTable.in_memory(answered.query_table)
         return SharedInputs(
             passages=StoredTable(corpus.content_digest, memory=corpus.unlabelled.table),
             labelled=StoredTable(corpus.digest, memory=corpus.table),
             qrels=StoredTable.in_memory(dataset.qrel_table),
-            answered=StoredTable.in_memory(answered.query_table),
-            ranked=StoredTable.in_memory(searched.query_table),
+            answered=asked,
+            ranked=asked if searched is answered else StoredTable.in_memory(searched.query_table),
             collections=collection_table(dataset),
             datastores=datastores_of(
                 self.dataset, searched, self.file.systems, with_noise=self.noise is not None

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.same_language import ranked_languages
 from ragstone.components.metrics.score import NO_RELEVANT, RankingScores
-from ragstone.core.schemas import columns, table_to_queries, table_to_rankings, table_to_relevance
+from ragstone.core.schemas import columns, table_to_queries, table_to_rankings
 from ragstone.data.corpus import Corpus
 from ragstone.data.document_level import judge_documents
+from ragstone.data.lazy_rows import JudgementRows
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class ScoredRankings(RankingScores):
         translations: Table | None = None,
     ) -> None:
         super().__init__(metrics.metrics, NO_RELEVANT if translations is None else OUT_OF_REACH)
-        self._judged = table_to_relevance(qrels)
+        self._judged = JudgementRows(qrels)
         self._corpus = None if corpus is None else services.corpus or Corpus(corpus)
         self._reads_languages = metrics.reads_languages
         self._counts_as: dict[str, str] | None = None

@@ -268,7 +268,7 @@ class Recorder:
         )
 
     def _keep(self, step: str, table: StoredTable | None) -> str:
-        return self._store.keep(step, table.table).name if table else ""
+        return self._store.keep(step, table.table, table.digest).name if table else ""
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""

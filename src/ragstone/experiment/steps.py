@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ragstone.components.context_settings.passage_sources import PassageSources
+from ragstone.components.context_settings.retrieved import Retrieved
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.judges.scoring import judge_predictions
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
+from ragstone.core.rankings import Rankings
 from ragstone.core.schemas import (
     SEARCHES,
     columns,
@@ -30,10 +32,10 @@ from ragstone.core.schemas import (
     table_to_predictions,
     table_to_queries,
     table_to_rankings,
-    table_to_relevance,
     to_table,
 )
 from ragstone.core.stored_table import StoredTable
+from ragstone.data.lazy_rows import JudgementRows
 from ragstone.errors import ComponentError
 from ragstone.experiment.answer_scores import ScoredAnswers
 from ragstone.experiment.metric_set import MetricSet
@@ -182,6 +184,9 @@ def _rerank(
 def _build(
     setting: Any, services: Services, queries: Sequence[Query], **inputs: Mapping[str, Any]
 ) -> Outcomes:
+    if type(setting) is Retrieved and isinstance(run := inputs.get("run"), Rankings):
+        # Its rule reads no passage below `top_k`; other rules may read whole rankings.
+        inputs["run"] = run.first(setting.top_k)
     sources = PassageSources(services.corpus, setting.uses, services.qrels, **inputs)
     candidates = [sources.candidates(query) for query in queries]
     outcomes = run_component(setting, services, candidates)
@@ -273,7 +278,7 @@ SHARED_INPUTS: Final = frozenset({"corpus", "qrels", "collections", "translation
 _READERS: Final[Mapping[str, Callable[[Table], Any]]] = {
     "queries": table_to_queries,
     "searches": lambda table: [Search(row["query_id"], row["text"]) for row in rows(table)],
-    "qrels": table_to_relevance,
+    "qrels": JudgementRows,
     "collections": lambda table: dict(zip(*columns(table).values(), strict=True)),
     "run": table_to_rankings,
     "noise_run": table_to_rankings,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _ENDPOINT: Final = "ragstone.components.embedders.endpoint:"
 
 
-class Texts(NamedTuple):
+class ShardTexts(NamedTuple):
     """The passages of one shard."""
 
     passages: tuple[tuple[str, str], ...]
@@ -39,7 +39,7 @@ class Texts(NamedTuple):
     """Expected length of a vector; 0 if it is not known yet."""
 
 
-class Made(NamedTuple):
+class ShardVectors(NamedTuple):
     """The vectors of one shard, in 32 bits."""
 
     shape: tuple[int, ...]
@@ -70,7 +70,7 @@ class ShardJob:
         portable = Portable.of(embedder)
         return None if portable is None or _ENDPOINT in portable.written else cls(portable)
 
-    def __call__(self, texts: Texts) -> Made:
+    def __call__(self, texts: ShardTexts) -> ShardVectors:
         """Return the vectors of a shard."""
         corpus = Corpus.from_passages([Passage(*passage) for passage in texts.passages])
         embedder, services = self.embedder.component(), Services(corpus=corpus)
@@ -78,10 +78,10 @@ class ShardJob:
             places = range(len(corpus))
             found = embed_passages(embedder, places, services, SilentBar(), texts.dimension)
         vectors: npt.NDArray[Any] = np.stack(found)
-        return Made(vectors.shape, vectors.tobytes(), dict(notes))
+        return ShardVectors(vectors.shape, vectors.tobytes(), dict(notes))
 
 
-def texts_of(corpus: Corpus, places: Iterable[int], dimension: int) -> Texts:
+def texts_of(corpus: Corpus, places: Iterable[int], dimension: int) -> ShardTexts:
     """Return the passages at some places of a corpus."""
     found = map(corpus.at, places)
-    return Texts(tuple((p.passage_id, p.full_text) for p in found), dimension)
+    return ShardTexts(tuple((p.passage_id, p.full_text) for p in found), dimension)

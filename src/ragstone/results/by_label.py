@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from ragstone.components.context_settings.attacks import attack_in
+from ragstone.components.context_settings.attacks import ORIGIN, attack_in
 from ragstone.components.metrics.attack_success import AttackSuccess
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.answer_language import answer_groups
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
-from ragstone.results.stored_tables import each_row
+from ragstone.results.stored_tables import rows_where
 from ragstone.statistics.breakdown import TURNS, UNLABELLED, breakdown, groups_of
 from ragstone.statistics.summary import Summary
 from ragstone.text.language_names import LANGUAGE
@@ -119,7 +119,7 @@ def _equally(means: Sequence[Summary]) -> Summary:
 def _attacks(trial: TrialResults) -> dict[str, list[str]]:
     """Return kind of attack -> ids of the queries whose context has one."""
     found: dict[str, list[str]] = {}
-    for context in each_row(trial.built):
+    for context in rows_where(trial.built, "origins", lambda given: ORIGIN in given):
         if attack := attack_in(context):
             found.setdefault(attack.kind, []).append(context.query_id)
     return dict(sorted(found.items()))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
+from ragstone.results.stored_tables import rows_where
 from ragstone.statistics.calibration import Calibration, calibration
 from ragstone.statistics.selective import Selective, selective
 from ragstone.statistics.summary import clusters_of
+from ragstone.types import Prediction
 
 BINNING: Final = "equal mass"
 
@@ -40,8 +42,13 @@ def confidence_rows(results: StoredResults) -> list[ConfidenceRow]:
     return [
         _row(results, trial)
         for trial in results.trials
-        if any(one.confidence is not None for one in trial.predictions.values())
+        if any(one.confidence is not None for one in _stated(trial))
     ]
+
+
+def _stated(trial: TrialResults) -> Iterable[Prediction]:
+    """Return the answers with a confidence, and perhaps others."""
+    return rows_where(trial.predictions, "confidence", lambda value: value is not None)
 
 
 def _row(results: StoredResults, trial: TrialResults) -> ConfidenceRow:

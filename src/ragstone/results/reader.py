@@ -18,6 +18,7 @@ from ragstone.core import schemas
 from ragstone.core.builtins import SHOWN_NAMES
 from ragstone.core.rankings import Rankings
 from ragstone.core.store import Store
+from ragstone.data.lazy_rows import JudgementRows
 from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
 from ragstone.results.repeats import mean_figures, mean_labels, mean_scores, repeat_scores
@@ -31,7 +32,7 @@ from ragstone.results.scored_rows import (
 )
 from ragstone.results.standings import Standing, standings
 from ragstone.results.stored_scores import reasons_of, with_inapplicable
-from ragstone.results.stored_tables import StoredRows, StoredTables, each_row
+from ragstone.results.stored_tables import StoredRows, StoredTables, rows_where
 from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import Hop, Prediction, Query, Score
@@ -84,32 +85,36 @@ class StoredResults(StoredTables):
         return Attempt.load(self.store, self.record)
 
     @cached_property
-    def queries(self) -> dict[str, Query]:
+    def queries(self) -> Mapping[str, Query]:
         """The answered queries by id."""
         return self.queries_at(self.record.tables.answered)
 
     @cached_property
-    def ranked(self) -> dict[str, Query]:
+    def ranked(self) -> Mapping[str, Query]:
         """The queries of the ranking metrics by id."""
+        if self.record.tables.ranked == self.record.tables.answered:
+            return self.queries
         return self.queries_at(self.record.tables.ranked)
 
     @property
-    def all_queries(self) -> dict[str, Query]:
+    def all_queries(self) -> Mapping[str, Query]:
         """The answered queries, then the others that are ranked, by id."""
-        return self.queries | {q: one for q, one in self.ranked.items() if q not in self.queries}
+        if self.ranked is self.queries:
+            return self.queries
+        return {**self.ranked, **self.queries}
 
     @cached_property
-    def qrels(self) -> dict[str, dict[str, int]]:
+    def qrels(self) -> Mapping[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
-        return schemas.table_to_relevance(self.stored_table(self.record.tables.qrels))
+        return JudgementRows(self.stored_table(self.record.tables.qrels))
 
     @cached_property
-    def _near(self) -> dict[str, dict[str, dict[str, int]]]:
+    def _near(self) -> dict[str, Mapping[str, dict[str, int]]]:
         """System -> the judgements within its datastore, if they are its own."""
         entries = (entry for entry in self.record.rankings if entry.qrels)
-        return {e.system: schemas.table_to_relevance(self.stored_table(e.qrels)) for e in entries}
+        return {e.system: JudgementRows(self.stored_table(e.qrels)) for e in entries}
 
-    def qrels_of(self, system: str, setting: str = "") -> dict[str, dict[str, int]]:
+    def qrels_of(self, system: str, setting: str = "") -> Mapping[str, dict[str, int]]:
         """Return the judgements of a system's rankings, or of its contexts under a setting.
 
         A setting that shows gold passages shows those of the data set.
@@ -221,7 +226,8 @@ class StoredResults(StoredTables):
         for entry, trial in zip(self.record.trials, self.trials, strict=True):
             if not entry.hops:
                 continue
-            known = [p.query_id for p in each_row(trial.predictions) if p.steps is not None]
+            given = rows_where(trial.predictions, "steps", lambda steps: steps is not None)
+            known = [p.query_id for p in given if p.steps is not None]
             if known:
                 rows = schemas.table_to_hops(self.stored_table(entry.hops))
                 found[entry.system, entry.setting] = {q: rows.get(q, ()) for q in known}

@@ -64,7 +64,7 @@ def refusal_rows(results: StoredResults) -> list[RefusalRow]:
     metric = results.correctness.metric
     first = [trial.first for trial in results.trials]
     measured = [t for t in first if metric in t.scores and refusal_metric(t)]
-    bare = _without_value(results, metric)
+    bare = _without_value(results, metric) if measured else {}
     return [_row(results, trial, bare[trial.setting]) for trial in measured]
 
 

@@ -12,7 +12,6 @@ from typing import TypeVar
 from ragstone.evaluation.usage import UsageRow, usage_of
 from ragstone.results.record import NOT_ASKED, Record
 from ragstone.results.stored_scores import StoredScores, has_status
-from ragstone.results.stored_tables import each_row
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.failures import FAILURE_RATE, Scale, failure_scores
 from ragstone.statistics.summary import Summary
@@ -109,7 +108,7 @@ class TrialResults(ScoredRows):
     def each_prediction(self) -> Iterator[Prediction]:
         """Yield the predictions of all answers; those not in memory yet are read block by block."""
         for rows in self.answers:
-            yield from each_row(rows.predictions)
+            yield from rows.predictions.values()
 
     @cached_property
     def usage(self) -> UsageRow:

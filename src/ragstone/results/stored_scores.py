@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,50 @@ _STATUSES: Final[tuple[Status, ...]] = ("scored", "failed", "unscored", "not_app
 _NOT_APPLICABLE: Final = _STATUSES.index("not_applicable")
 
 
+class _OfQuery(Protocol):
+    """A row of one query."""
+
+    @property
+    def query_id(self) -> str: ...
+
+
+_OneRow = TypeVar("_OneRow", bound=_OfQuery)
+
+
+class RowsInOrder(Mapping[str, _OneRow]):
+    """Query id -> row; an iteration over all rows makes one after the other, and keeps none."""
+
+    def each(self) -> Iterator[_OneRow]:
+        """Yield the rows in order."""
+        raise NotImplementedError
+
+    def values(self) -> ValuesView[_OneRow]:
+        """Return the rows."""
+        return _Values(self)
+
+    def items(self) -> ItemsView[str, _OneRow]:
+        """Return the queries and their rows."""
+        return _Items(self)
+
+
+class _Values(ValuesView[_OneRow]):
+    def __init__(self, rows: RowsInOrder[_OneRow]) -> None:
+        super().__init__(rows)
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[_OneRow]:
+        return self._rows.each()
+
+
+class _Items(ItemsView[str, _OneRow]):
+    def __init__(self, rows: RowsInOrder[_OneRow]) -> None:
+        super().__init__(rows)
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[tuple[str, _OneRow]]:
+        return ((row.query_id, row) for row in self._rows.each())
+
+
 class QueryIds:
     """The queries of columns, in the order of their rows; several columns share them."""
 
@@ -34,7 +79,7 @@ class QueryIds:
         return {name: place for place, name in enumerate(self.names.tolist())}
 
 
-class StoredScores(Mapping[str, Score]):
+class StoredScores(RowsInOrder[Score]):
     """Query id -> score of one metric, in three columns: values, statuses and reasons."""
 
     def __init__(
@@ -59,6 +104,10 @@ class StoredScores(Mapping[str, Score]):
     def __len__(self) -> int:
         """Return the number of queries."""
         return len(self._values)
+
+    def each(self) -> Iterator[Score]:
+        """Yield the scores in the order of the rows."""
+        return map(self._score, range(len(self)))
 
     def _score(self, place: int) -> Score:
         value = float(self._values[place])
@@ -112,7 +161,7 @@ class StoredScores(Mapping[str, Score]):
 
         `made` has the queries of other columns with them, which equal columns share.
         """
-        if self._ids.places.keys().isdisjoint(reasons):
+        if frozenset(reasons).isdisjoint(self._ids.names.tolist()):
             if self._ids not in made:
                 names = np.concatenate([self._ids.names, _objects(list(reasons))])
                 made[self._ids] = QueryIds(names)
@@ -156,49 +205,80 @@ def read_scores(tables: Iterable[Table], known: dict[str, str]) -> dict[str, Sto
 
     A later score of a query takes the place of an earlier one. `known` has each query id once.
     """
-    found: dict[str, list[_Part]] = {}
+    found: dict[str, _Columns] = {}
     for table in tables:
         for metric, part in _parts(table, known):
-            found.setdefault(metric, []).append(part)
+            found.setdefault(metric, _Columns()).add(part)
     made: dict[str, StoredScores] = {}
     last: QueryIds | None = None
-    for metric, parts in found.items():
-        ids, values, statuses, reasons = _joined(parts)
-        if last is None or len(last.names) != len(ids) or (last.names != ids).any():
-            last = QueryIds(ids)
-        made[metric] = StoredScores(metric, last, values, statuses, reasons)
+    for metric in list(found):
+        ids, *columns = found.pop(metric).joined(last)
+        last = ids
+        made[metric] = StoredScores(metric, ids, *columns)
     return made
 
 
-_Part = tuple[Any, Any, Any, Any]
+@dataclass(frozen=True)
+class _Part:
+    """The scores of a metric in one table."""
+
+    ids: NDArray[np.object_]
+    values: NDArray[np.float64]
+    statuses: NDArray[np.int8]
+    reasons: Mapping[int, str]
 
 
 def _parts(table: Table, known: dict[str, str]) -> Iterator[tuple[str, _Part]]:
-    """Yield each metric with its ids, values, statuses and reasons in a table."""
+    """Yield each metric with its scores in a table; metrics of equal queries share their ids."""
     metrics, texts, statuses, reasons = (
         _objects(table.column(name).to_pylist())
         for name in ("metric", "query_id", "status", "reason")
     )
-    ids = _objects([known.setdefault(one, one) for one in texts.tolist()])
+    names = _objects([known.setdefault(one, one) for one in texts.tolist()])
     values = np.array(table.column("value").to_pylist(), dtype=np.float64)
-    codes = np.zeros(len(ids), dtype=np.int8)
+    codes = np.zeros(len(names), dtype=np.int8)
     for code, status in enumerate(_STATUSES[1:], start=1):
         codes[statuses == status] = code
+    ids = names[:0]
     for metric in dict.fromkeys(metrics.tolist()):
         rows = np.flatnonzero(metrics == metric)
-        yield metric, (ids[rows], values[rows], codes[rows], reasons[rows])
+        if len(ids) != len(rows) or (ids != names[rows]).any():
+            ids = names[rows]
+        named = enumerate(reasons[rows].tolist())
+        yield metric, _Part(ids, values[rows], codes[rows], {n: why for n, why in named if why})
 
 
-def _joined(parts: Sequence[_Part]) -> _Part:
-    """Return the columns of one metric, and its reasons by row, without those that are empty."""
-    ids, values, codes, reasons = (np.concatenate(column) for column in zip(*parts, strict=True))
-    last = {query_id: place for place, query_id in enumerate(ids.tolist())}
-    if len(last) < len(ids):
+class _Columns:
+    """The parts of one metric's columns."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+
+    def add(self, part: _Part) -> None:
+        """Add the scores of a further table."""
+        self._parts.append(part)
+
+    def joined(self, last: QueryIds | None) -> tuple[Any, ...]:
+        """Return ids, values, statuses, and reasons by row; the ids may be those of `last`."""
+        names, values, codes = (
+            np.concatenate([getattr(part, name) for part in self._parts])
+            for name in ("ids", "values", "statuses")
+        )
+        starts = np.cumsum([0, *(len(part.ids) for part in self._parts)]).tolist()
+        reasons = {
+            start + place: why
+            for start, part in zip(starts, self._parts, strict=False)
+            for place, why in part.reasons.items()
+        }
+        if last is not None and len(last.names) == len(names) and not (last.names != names).any():
+            return last, values, codes, reasons
         # As in a mapping: the place of the first score of a query, and the last score itself.
-        kept = np.array(list(last.values()))
-        ids, values, codes, reasons = (column[kept] for column in (ids, values, codes, reasons))
-    named = np.flatnonzero(reasons != "").tolist()
-    return ids, values, codes, {place: reasons[place] or "" for place in named}
+        places = {query_id: place for place, query_id in enumerate(names.tolist())}
+        if len(places) == len(names):
+            return QueryIds(names), values, codes, reasons
+        kept = list(places.values())
+        reasons = {n: reasons[place] for n, place in enumerate(kept) if place in reasons}
+        return QueryIds(names[kept]), values[kept], codes[kept], reasons
 
 
 def _objects(values: Iterable[Any]) -> NDArray[np.object_]:

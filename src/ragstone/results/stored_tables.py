@@ -20,7 +20,7 @@ from ragstone.components.judges.secret_nuggets import (
     secret_nuggets,
     without_nuggets,
 )
-from ragstone.core import schemas
+from ragstone.core import limits, schemas
 from ragstone.core.store import Store, notify_once
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.corpus import rows_at
@@ -29,15 +29,18 @@ from ragstone.errors import ConfigError
 from ragstone.results.record import Record
 from ragstone.results.reveals import Reveal, record_reveal, reveals
 from ragstone.results.secret import Secret
-from ragstone.results.stored_scores import read_scores
+from ragstone.results.stored_scores import RowsInOrder, read_scores
 from ragstone.text.language_names import LANGUAGE
 from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
 
 
-class StoredRows(Mapping[str, _Row]):
-    """Query id -> row of a stored table, which is read at the first look-up."""
+class StoredRows(RowsInOrder[_Row]):
+    """Query id -> row of a stored table, whose rows are in memory after the first look-up of one.
+
+    Ids and iterations over all rows read the table block by block.
+    """
 
     def __init__(
         self, blocks: Callable[[], Iterable[Table]], read: Callable[[Table], Iterable[_Row]]
@@ -52,26 +55,52 @@ class StoredRows(Mapping[str, _Row]):
         else:
             yield from chain.from_iterable(map(self._read, self._blocks()))
 
+    def where(self, column: str, holds: Callable[[Any], bool]) -> Iterator[_Row]:
+        """Yield the rows whose value in a column is right; no other row is made."""
+        for block in self._blocks():
+            if column in block.column_names:
+                values = block.column(column).to_pylist()
+                places = [place for place, value in enumerate(values) if holds(value)]
+                if places:
+                    yield from self._read(rows_at(block, places))
+
     @cached_property
     def _rows(self) -> dict[str, _Row]:
         return {row.query_id: row for row in self.each()}
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(self)
 
     def __getitem__(self, query_id: str) -> _Row:
         """Return the row of a query."""
         return self._rows[query_id]
 
+    def __contains__(self, query_id: object) -> bool:
+        """Return whether a query has a row."""
+        return query_id in (self._rows if "_rows" in vars(self) else self._ids)
+
     def __iter__(self) -> Iterator[str]:
         """Yield the queries in the order of the rows."""
-        return iter(self._rows)
+        if "_rows" in vars(self):
+            yield from self._rows
+        else:
+            for block in self._blocks():
+                yield from block.column("query_id").to_pylist()
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self._rows)
+        return sum(block.num_rows for block in self._blocks())
 
 
-def each_row(rows: Mapping[str, _Row]) -> Iterator[_Row]:
-    """Yield the rows of a mapping; stored ones are not kept in memory for it."""
-    return rows.each() if isinstance(rows, StoredRows) else iter(rows.values())
+def rows_where(
+    rows: Mapping[str, _Row], column: str, holds: Callable[[Any], bool]
+) -> Iterable[_Row]:
+    """Return the rows whose value in a column of their table is right.
+
+    Of rows that are not of a stored table, all are returned.
+    """
+    return rows.where(column, holds) if isinstance(rows, StoredRows) else rows.values()
 
 
 @dataclass(frozen=True)
@@ -230,10 +259,10 @@ class StoredTables:
         """Return where all rows of a step's folder are read; no output may show them."""
         return self._step(folder)
 
-    def blocks(self, folder: str) -> Iterator[Table]:
+    def blocks(self, folder: str, rows: int = 0) -> Iterator[Table]:
         """Yield the table of a step's folder in pieces, without the rows that are held back."""
         if self.secret is None:
-            yield from self.rows_in(folder).blocks()
+            yield from self.rows_in(folder).blocks(rows or limits.PARQUET_BATCH_ROWS)
         else:
             yield self.stored_table(folder)
 
@@ -244,13 +273,17 @@ class StoredTables:
 
     @cached_property
     def _query_ids(self) -> dict[str, str]:
-        """The ids of the queries that have scores, each once: all columns share them."""
+        """The ids of the queries, each once: all columns share them."""
         return {}
 
     def mapping(self, folder: str) -> dict[str, str]:
         """Return a table of two columns as a mapping; {} if the record has no folder."""
-        columns = schemas.columns(self.stored_table(folder)).values() if folder else ((), ())
-        return dict(zip(*columns, strict=True))
+        key, value = self._query_ids.setdefault, dict[str, str]().setdefault
+        found: dict[str, str] = {}
+        for block in self.blocks(folder) if folder else ():
+            keys, values = schemas.columns(block).values()
+            found.update(zip(map(key, keys, keys), map(value, values, values), strict=True))
+        return found
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, Any]]:
@@ -273,21 +306,21 @@ class StoredTables:
             counts["failed"] = min(manifest.get("failed", 0), reasons.total())
         return kept | counts | ({"reasons": dict(reasons)} if reasons else {})
 
-    def queries_at(self, folder: str) -> dict[str, Query]:
+    def queries_at(self, folder: str) -> Mapping[str, Query]:
         """Return the queries of a table by id, with their languages and without secret nuggets."""
-        return {q: self._in_language(one) for q, one in self._shown_queries(folder).items()}
+        return self._by_query(folder, lambda rows: map(self._in_language, self._shown(rows)))
 
     @cached_property
-    def stated_queries(self) -> dict[str, Query]:
+    def stated_queries(self) -> Mapping[str, Query]:
         """The answered queries by id, with the labels of the data set alone."""
-        return self._shown_queries(self.record.tables.answered)
+        return self._by_query(self.record.tables.answered, self._shown)
 
-    def _shown_queries(self, folder: str) -> dict[str, Query]:
-        """Return the queries of a table by id, without secret nuggets."""
-        found = self.whole_queries(folder)
+    def _shown(self, rows: Table) -> Iterator[Query]:
+        """Yield the queries of a table, without secret nuggets."""
         hidden = {} if self.reveal else self.secret_nuggets
-        shown = {q: without_nuggets(found[q], texts) for q, texts in hidden.items() if q in found}
-        return found | shown
+        for query in schemas.table_to_queries(rows):
+            texts = hidden.get(query.query_id)
+            yield without_nuggets(query, texts) if texts else query
 
     def _in_language(self, query: Query) -> Query:
         """Return a query with its language as a label, if it is known and there is none."""
@@ -307,7 +340,7 @@ class StoredTables:
         return {query_id: one for found in read for query_id, one in found.items()}
 
     def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> StoredRows[_Row]:
-        return StoredRows(lambda: self.blocks(folder), read)
+        return StoredRows(lambda: self.blocks(folder, limits.BLOCK_QUERIES), read)
 
     def _step(self, folder: str) -> StoredTable:
         return StoredTable("", folder=self.store.root / "steps" / folder)

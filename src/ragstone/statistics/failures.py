@@ -9,10 +9,9 @@ better direction, has no worst value: its failed queries are always left out.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, TypeVar, get_args
 
 import numpy as np
 
@@ -21,6 +20,9 @@ from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.paired import Difference, paired_difference
 from ragstone.statistics.summary import UNIT, Policy, Summary, clusters_of, summarise
 from ragstone.types import Score, Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _Key = TypeVar("_Key", bound=Hashable)
 POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
@@ -101,32 +103,60 @@ def summarise_scores(
     >>> found.mean, found.n, found.failed, found.mean_of_answered
     (0.5, 4, 2, 1.0)
     """
-    counts = Counter(statuses)
-    cases = {status: scale.cases(status) for status in counts}
-    held = [v is not None or cases[s] is not None for v, s in zip(values, statuses, strict=True)]
+    numbers = np.array([math.nan if value is None else value for value in values], np.float64)
+    has = np.array([value is not None for value in values], np.bool_)
+    places: dict[Status, list[int]] = {}
+    for place, status in enumerate(statuses):
+        places.setdefault(status, []).append(place)
+    named = {status: np.array(at) for status, at in places.items()}
+    return summarise_columns(
+        numbers,
+        has,
+        named,
+        scale,
+        clusters=clusters,
+        confidence=confidence,
+        missing=missing,
+    )
+
+
+def summarise_columns(
+    values: Floats,
+    has: NDArray[np.bool_],
+    places: Mapping[Status, NDArray[np.int64]],
+    scale: Scale,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    missing: int = 0,
+) -> Summary:
+    """Return the same of columns: values, whether there is one, and status -> its positions."""
+    blank = {status: at[~has[at]] for status, at in places.items()}
+    cases = {status: pair for status in blank if (pair := scale.cases(status)) is not None}
+    held = has.copy()
+    for status in cases:
+        held[blank[status]] = True
     names = None
     if clusters is not None:
-        names = [name for name, here in zip(clusters, held, strict=True) if here]
+        names = [name for name, here in zip(clusters, held.tolist(), strict=True) if here]
 
     def summary_of(case: int) -> Summary:
-        counted = [
-            value if value is not None else (cases[status] or ())[case]
-            for value, status, here in zip(values, statuses, held, strict=True)
-            if here
-        ]
-        return summarise(counted, clusters=names, confidence=confidence, bounds=scale.range)
+        filled = values.copy()
+        for status, pair in cases.items():
+            filled[blank[status]] = pair[case]
+        return summarise(filled[held], clusters=names, confidence=confidence, bounds=scale.range)
 
-    answered = [value for value in values if value is not None]
+    counts = {status: len(at) for status, at in places.items()}
+    answered = values[has]
     everything = None
     if scale.worst is not None:
-        failed = [scale.worst] * counts["failed"]
-        everything = _mean([*answered, *failed])
+        everything = _mean(np.append(answered, [scale.worst] * counts.get("failed", 0)))
     worst = summary_of(0)
     found = replace(
         worst,
-        failed=counts["failed"],
-        unscored=counts["unscored"],
-        not_applicable=counts["not_applicable"],
+        failed=counts.get("failed", 0),
+        unscored=counts.get("unscored", 0),
+        not_applicable=counts.get("not_applicable", 0),
         missing=missing,
         mean_of_answered=_mean(answered),
         mean_of_all=everything,
@@ -186,8 +216,8 @@ def without_worst(summaries: Mapping[str, Summary], scales: Mapping[str, Scale])
     return f"{', '.join(names)}: no worst value, so failed queries are left out." if names else ""
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+def _mean(values: Sequence[float] | Floats) -> float | None:
+    return math.fsum(values) / len(values) if len(values) else None
 
 
 def difference_of(

@@ -23,7 +23,6 @@ _LOWER: Final = bytes(range(256)).lower()
 _PLAIN: Final = _LOWER.translate(bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS)))
 """Byte -> lower case; control characters are blanks."""
 _RUN: Final = re.compile("[\x20-\x7e]?[^\x00-\x7f]+")
-_CONTROL: Final = re.compile("[\x01-\x1f\x7f]")
 _WORD_CHARACTER: Final = re.compile(r"[^\s!-/:-@\[-`{-~\x1b]")
 """What a text of signs alone does not have."""
 _SHORT: Final = 8
@@ -63,10 +62,8 @@ def _ascii(joined: str, language: str) -> str:
 
 def _others(texts: Sequence[str], language: str) -> list[str]:
     """Return folded texts that have characters outside ASCII."""
-    joined = _CONTROL.sub(" ", set_apart(END.join(texts)))
-    lower = _RUN.sub(_folded, joined).encode().translate(_LOWER).decode()
-    spaced = UNSPACED_CHARACTER.sub(r" \g<0> ", lower)
-    folded = KEPT.sub(SIGN, numbers(spaced, language)).split(END)
+    joined = set_apart(END.join(texts)).encode().translate(_PLAIN).decode()
+    folded = KEPT.sub(SIGN, numbers(_RUN.sub(_folded, joined), language)).split(END)
     return [
         done if _WORD_CHARACTER.search(done) else fold(text, language)
         for done, text in zip(folded, texts, strict=True)
@@ -80,7 +77,8 @@ def _folded(found: re.Match[str]) -> str:
 
 def _run(run: str) -> str:
     normal = unicodedata.normalize("NFKC", run).casefold()
-    return "".join(map(folded_character, unicodedata.normalize("NFKC", normal)))
+    plain = "".join(map(folded_character, unicodedata.normalize("NFKC", normal)))
+    return UNSPACED_CHARACTER.sub(r" \g<0> ", plain)
 
 
 _short_run: Final = lru_cache(maxsize=limits.CACHED_CHARACTERS)(_run)

@@ -51,6 +51,10 @@ _NARROW_SPACES: Final = re.compile(
 _PLAIN_SPACES: Final = re.compile(r"(?<![\w.,])(\d{1,3}(?: \d{3})+)(?!\d)")
 _FRACTION_SIGN: Final = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")
 _RAISED: Final = re.compile(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u207b])")
+_APART: Final = re.compile(
+    "[\u00a0\u2007\u2009\u202f\u00bc-\u00be\u2150-\u215e\u00b2\u00b3\u00b9\u2070\u2074-\u207b]"
+)
+"""A text without one of these characters contains nothing that `set_apart` would change."""
 
 _PERCENT: Final = (
     r"%|(?:per\ ?cent|pct|prozent|pour\ ?cent|por\ cien(?:to)?|por\ cento|per\ cento|procent|"
@@ -92,7 +96,13 @@ _PLAIN_AFTER: Final = rf"""
   | (?:\ ?(?:{_SCALE}))?\ ?(?:{_MONEY}) | [-/:*+=]\d | {_UNIT}
 """
 _NOT_PLAIN: Final = re.compile(
-    rf"[0-9](?:{_PLAIN_BEFORE}|\d*(?:{_PLAIN_AFTER}))",
+    rf"""
+    [0-9](?<![0-9][0-9])
+    (?: (?<=[-%.\ {CURRENCIES}][0-9])(?:{_PLAIN_BEFORE})
+      | \d*+(?=[-.,'^\ %‰°/:*+={DECIMAL_MARK}{THOUSANDS_MARK}{CURRENCIES}]|[^\W\d_])
+        (?:{_PLAIN_AFTER})
+    )
+    """,
     re.VERBOSE,
 )
 """The first digit of a number that may be written in another way; other digits stay as they are."""
@@ -126,6 +136,8 @@ def set_apart(text: str) -> str:
     >>> set_apart("1½ m, 10²")
     '1 ½ m, 10^²'
     """
+    if not _APART.search(text):
+        return text
     joined = _NARROW_SPACES.sub(lambda m: re.sub(r"\s", "", m[0]), text)
     return _RAISED.sub("^", _FRACTION_SIGN.sub(" ", joined))
 

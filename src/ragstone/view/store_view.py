@@ -221,10 +221,10 @@ class _HeldResults(Results):
         self.sizes[folder] = table.nbytes
         return table
 
-    def blocks(self, folder: str) -> Iterator[Table]:
+    def blocks(self, folder: str, rows: int = 0) -> Iterator[Table]:
         """Yield the table of a step's folder in pieces, and count the bytes of its rows."""
         self.sizes[folder] = 0
-        for block in super().blocks(folder):
+        for block in super().blocks(folder, rows):
             self.sizes[folder] += block.nbytes
             yield block
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragstone.components.metrics.answer_batch import gold_block, kept_gold
 from ragstone.components.metrics.precision_recall import lcs_length, rates
 from ragstone.components.metrics.score import (
     AnswerScores,
@@ -124,3 +125,19 @@ def test_long_gold_answers_and_cached_cuts_equal_the_plain_forms() -> None:
 
     expected = rates(lcs_length(last, gold), len(last), len(gold)).f1
     assert (values[size - 1], values[-1]) == (expected, expected)
+
+
+def test_gold_answers_are_cut_once_for_all_systems() -> None:
+    """Scores do not depend on what was kept, and at most `CACHED_GOLD_BLOCKS` blocks are kept."""
+    queries, predictions = _answers(1030)
+    first = score_answers(METRICS, queries, predictions)
+    hits = kept_gold.cache_info().hits
+    again = score_answers(METRICS, queries, predictions)
+    assert kept_gold.cache_info().hits > hits
+    kept_gold.cache_clear()
+
+    assert digest_table(first) == digest_table(again)
+    assert digest_table(score_answers(METRICS, queries, predictions)) == digest_table(first)
+    assert kept_gold.cache_info().maxsize == limits.CACHED_GOLD_BLOCKS
+    long = ("word " * 40_000,)
+    assert gold_block((long,), ("",)) is not gold_block((long,), ("",))

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ragstone.components.metrics.fast_tokens import Texts, cut
 from ragstone.components.metrics.published_normalisers import ascii_tokens, squad_tokens
-from ragstone.components.metrics.token_overlap import TokenOverlap
+from ragstone.components.metrics.token_overlap import GoldTokens, TokenOverlap
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Flags, Ints, Values
     from ragstone.types import Context, Label, Prediction
+
+_KEPT_CHARACTERS: Final = 1 << 17
+"""Characters of the gold answers of a block that is kept: its tokens take about 20 times as much.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,12 @@ class AnswerBatch:
     @cached_property
     def labels(self) -> list[str]:
         """All gold answers, pair by pair; the position in this list is the *gold index*."""
-        return [label for gold in self.gold for label in gold]
+        return self._gold.labels
 
-    @cached_property
+    @property
     def gold_pair(self) -> Ints:
         """The pair of each gold answer."""
-        return np.repeat(np.arange(len(self)), [len(gold) for gold in self.gold])
+        return self._gold.pair
 
     @cached_property
     def shown(self) -> list[tuple[str, ...]]:
@@ -78,39 +84,37 @@ class AnswerBatch:
         return np.repeat(np.arange(len(self)), [len(texts) for texts in self.shown])
 
     @cached_property
-    def _cut(self) -> tuple[Texts, Texts]:
-        languages = [self.languages[pair] for pair in self.gold_pair.tolist()]
-        return cut(self.answers, self.languages), cut(self.labels, languages)
+    def _gold(self) -> _GoldBlock:
+        return gold_block(tuple(self.gold), tuple(self.languages))
+
+    @cached_property
+    def _cut(self) -> Texts:
+        return cut(self.answers, self.languages)
 
     @cached_property
     def words(self) -> TokenOverlap:
         """Overlap of answers and gold answers in words."""
-        answers, labels = self._cut
-        return TokenOverlap(answers.words, labels.words, self.gold_pair)
+        return TokenOverlap(self._cut.words, self._gold.words)
 
     @cached_property
     def pieces(self) -> TokenOverlap:
         """Overlap of answers and gold answers in pieces."""
-        answers, labels = self._cut
-        return TokenOverlap(answers.pieces, labels.pieces, self.gold_pair)
+        return TokenOverlap(self._cut.pieces, self._gold.pieces)
 
     @cached_property
     def squad(self) -> TokenOverlap:
         """Overlap of answers and gold answers in the words of SQuAD's script."""
-        return TokenOverlap(squad_tokens(self.answers), squad_tokens(self.labels), self.gold_pair)
+        return TokenOverlap(squad_tokens(self.answers), self._gold.squad)
 
     @cached_property
     def ascii_pieces(self) -> TokenOverlap:
         """Overlap of answers and their first gold answers in the pieces of Google's ROUGE."""
-        first = [gold[0] for gold in self.gold]
-        pair = np.arange(len(self))
-        return TokenOverlap(ascii_tokens(self.answers), ascii_tokens(first), pair)
+        return TokenOverlap(ascii_tokens(self.answers), self._gold.ascii_pieces)
 
     @property
     def signs_inside(self) -> Flags:
         """Whether a word of the answer or of a gold answer contains a sign."""
-        answers, labels = self._cut
-        inside: Flags = (answers.tails > 0) | self.any_gold(labels.tails > 0)
+        inside: Flags = (self._cut.tails > 0) | self.any_gold(self._gold.cut.tails > 0)
         return inside
 
     def any_gold(self, flags: Flags) -> Flags:
@@ -143,6 +147,56 @@ class AnswerBatch:
         )
 
 
+@dataclass(frozen=True)
+class _GoldBlock:
+    """The gold answers of a block of pairs, cut once for all systems that answer them."""
+
+    gold: tuple[tuple[str, ...], ...]
+    languages: tuple[str, ...]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """All gold answers, pair by pair."""
+        return list(chain.from_iterable(self.gold))
+
+    @cached_property
+    def pair(self) -> Ints:
+        """The pair of each gold answer."""
+        return np.repeat(np.arange(len(self.gold)), list(map(len, self.gold)))
+
+    @cached_property
+    def cut(self) -> Texts:
+        """The gold answers as words and as pieces."""
+        return cut(self.labels, [self.languages[pair] for pair in self.pair.tolist()])
+
+    @cached_property
+    def words(self) -> GoldTokens:
+        return GoldTokens(self.cut.words, self.pair)
+
+    @cached_property
+    def pieces(self) -> GoldTokens:
+        return GoldTokens(self.cut.pieces, self.pair)
+
+    @cached_property
+    def squad(self) -> GoldTokens:
+        return GoldTokens(squad_tokens(self.labels), self.pair)
+
+    @cached_property
+    def ascii_pieces(self) -> GoldTokens:
+        """The pieces of the first gold answers."""
+        first = [gold[0] for gold in self.gold]
+        return GoldTokens(ascii_tokens(first), np.arange(len(first)))
+
+
+def gold_block(gold: tuple[tuple[str, ...], ...], languages: tuple[str, ...]) -> _GoldBlock:
+    """Return the gold answers of a block; those of few characters are kept."""
+    short = sum(map(len, chain.from_iterable(gold))) <= _KEPT_CHARACTERS
+    return kept_gold(gold, languages) if short else _GoldBlock(gold, languages)
+
+
+kept_gold: Final = lru_cache(maxsize=limits.CACHED_GOLD_BLOCKS)(_GoldBlock)
+
+
 def without_blank(gold: Sequence[str]) -> tuple[str, ...]:
     """Return the gold answers that are not blank."""
-    return tuple(answer for answer in gold if answer and not answer.isspace())
+    return tuple([answer for answer in gold if answer and not answer.isspace()])

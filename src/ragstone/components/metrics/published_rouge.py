@@ -59,9 +59,12 @@ def _summary_level(answer: list[list[str]], gold: list[list[str]]) -> float:
     )
 
 
-def _common_words(left: Sequence[str], right: Sequence[str]) -> list[str]:
-    """Return one longest common subsequence, the same as in the package."""
+def _common_words(left: Sequence[str], right: Sequence[str]) -> set[str]:
+    """Return the words of one longest common subsequence, the same as in the package."""
     known = set(left)
+    common = known.intersection(right)
+    if len(common) <= 1:
+        return common
     # A word of the right side alone never is where the search below ends a step to the left.
     right = [word for word in right if word in known]
     both = set(right)
@@ -77,7 +80,7 @@ def _common_words(left: Sequence[str], right: Sequence[str]) -> list[str]:
             i -= 1
         else:
             j -= 1
-    return found
+    return set(found)
 
 
 def _row(word: str, right: Sequence[str], above: Sequence[int]) -> list[int]:

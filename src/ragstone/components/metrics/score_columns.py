@@ -14,7 +14,7 @@ they were cut into blocks. A score takes nine bytes until then, and a query its 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
 import numpy as np
@@ -55,7 +55,8 @@ class ScoreColumns:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._names = tuple(names)
+        self.names = tuple(names)
+        """The metrics, in the order of their rows."""
         self._columns = [_Column() for _ in names]
         self._ids: list[Array] = []
         self._size = 0
@@ -77,27 +78,36 @@ class ScoreColumns:
 
     def values(self, name: str) -> tuple[Values, StatusCodes]:
         """Return a metric's value and status code per query; a value without `scored` is NaN."""
-        return self._columns[self._names.index(name)].whole()
+        return self._columns[self.names.index(name)].whole()
 
     def table(self) -> Table:
-        """Return the SCORES table of all rows."""
+        """Return the SCORES table of all rows; the rows of all metrics share the query ids."""
         if not self._size:
             return to_table(SCORES, dict.fromkeys(SCORES.names, ()))
+        shared = list(self._query_ids(limits.TABLE_BATCH_ROWS))
+        tables = list(self._tables(limits.TABLE_BATCH_ROWS, lambda: shared))
         return Table.from_batches(
-            [batch for table in self.tables() for batch in table.to_batches()], schema=SCORES
+            [batch for t in tables for batch in t.to_batches()], schema=SCORES
         )
 
     def tables(self, rows: int = limits.TABLE_BATCH_ROWS) -> Iterator[Table]:
         """Yield the SCORES table in pieces of at most `rows` rows, one metric after another."""
+        return self._tables(rows, lambda: self._query_ids(rows))
+
+    def _query_ids(self, rows: int) -> Iterator[Array]:
+        """Yield the query ids in pieces; each has a copy, because a slice would carry all ids."""
         empty = Array([], type=DataType.string())
         query_ids = ChunkedArray([empty, *self._ids]).combine_chunks()
-        for name, column in zip(self._names, self._columns, strict=True):
-            for start in range(0, self._size, rows):
-                stop = min(start + rows, self._size)
-                # `take` copies: a slice would carry the whole column with it.
-                ids = query_ids.take(_indices(np.arange(start, stop)))
+        for start in range(0, self._size, rows):
+            yield query_ids.take(_indices(np.arange(start, min(start + rows, self._size))))
+
+    def _tables(self, rows: int, query_ids: Callable[[], Iterable[Array]]) -> Iterator[Table]:
+        for name, column in zip(self.names, self._columns, strict=True):
+            texts = _Repeated()
+            for place, ids in enumerate(query_ids()):
+                start, stop = place * rows, place * rows + len(ids)
                 yield Table.from_arrays(
-                    [ids, _repeated(name, stop - start), *column.arrays(start, stop)],
+                    [ids, texts(name, stop - start), *column.arrays(start, stop, texts)],
                     schema=SCORES,
                 )
 
@@ -129,12 +139,15 @@ class _Column:
         code = STATUSES.index(status)
         return (np.flatnonzero(held == code) for held in self._status)
 
-    def arrays(self, start: int, stop: int) -> tuple[Array, Array, Array]:
-        """Return value, status and reason of some rows."""
+    def arrays(self, start: int, stop: int, texts: _Repeated) -> tuple[Array, Array, Array]:
+        """Return value, status and reason of some rows; `texts` has the arrays of one text."""
         all_values, all_status = self.whole()
         values, status = all_values[start:stop], all_status[start:stop]
         rows = np.frombuffer(self._reason_rows, np.int64)
         first, last = np.searchsorted(rows, (start, stop))
+        if first == last and not status.any():
+            size = stop - start
+            return Array.from_numpy(values.copy()), texts(STATUSES[SCORED], size), texts("", size)
         reasons = np.zeros(stop - start, np.int64)
         reasons[rows[first:last] - start] = np.frombuffer(self._reason_codes, np.int64)[first:last]
         return (
@@ -156,8 +169,17 @@ def _texts(known: Sequence[str], codes: Ints) -> Array:
     return Array(list(known), type=DataType.string()).take(_indices(codes))
 
 
-def _repeated(text: str, times: int) -> Array:
-    return _texts((text,), np.zeros(times, np.int64))
+class _Repeated:
+    """Arrays of one text, each made once and shared by the pieces of a table."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, int], Array] = {}
+
+    def __call__(self, text: str, times: int) -> Array:
+        """Return the text `times` times."""
+        if (text, times) not in self._made:
+            self._made[text, times] = _texts((text,), np.zeros(times, np.int64))
+        return self._made[text, times]
 
 
 def _indices(places: Ints) -> Array:

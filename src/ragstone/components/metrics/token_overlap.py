@@ -56,32 +56,64 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class GoldTokens:
+    """The tokens of gold answers, and what is computed from them alone."""
+
+    tokens: Tokens
+    pair: Ints
+    """The pair of each gold answer."""
+
+    @cached_property
+    def keys(self) -> tuple[Codes, Ints]:
+        """The different tokens of each pair's gold answers, and the index of each gold token."""
+        known, identity = np.unique(_keys(self.tokens, self.pair), return_inverse=True)
+        return known, identity
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Gold tokens by identity and gold index."""
+        place = np.minimum(self.tokens.places(np.arange(len(self.tokens.code))), WIDTH - 1)
+        return _grouped(self.keys[1], self.tokens.owner, len(self.pair), place)
+
+    @cached_property
+    def bigrams(self) -> tuple[Ints, Groups]:
+        """The different pairs of neighbouring tokens, and these by identity and gold index."""
+        known, gold = self.keys
+        owner = self.tokens.owner
+        first = np.flatnonzero(owner[1:] == owner[:-1])
+        bigrams, which = np.unique(gold[first] * len(known) + gold[first + 1], return_inverse=True)
+        return bigrams, _grouped(which, owner[first], len(self.pair), first * 0)
+
+
+@dataclass(frozen=True)
 class TokenOverlap:
     """The overlap of answers with their gold answers."""
 
     answers: Tokens
-    gold: Tokens
-    gold_pair: Ints
-    """The pair of each gold answer."""
+    wanted: GoldTokens
 
-    @cached_property
-    def _gold_keys(self) -> tuple[Codes, Ints]:
-        """The different tokens of each pair's gold answers, and the index of each gold token."""
-        known, identity = np.unique(_keys(self.gold, self.gold_pair), return_inverse=True)
-        return known, identity
+    @property
+    def gold(self) -> Tokens:
+        """The tokens of the gold answers."""
+        return self.wanted.tokens
+
+    @property
+    def gold_pair(self) -> Ints:
+        """The pair of each gold answer."""
+        return self.wanted.pair
 
     @cached_property
     def _found(self) -> tuple[Ints, Ints]:
         """Position and identity of the answers' tokens that occur in gold answers."""
-        return _look_up(
-            _keys(self.answers, np.arange(len(self.answers.counts))), self._gold_keys[0]
-        )
+        return _look_up(_keys(self.answers, np.arange(len(self.answers.counts))), self._known)
 
-    @cached_property
+    @property
+    def _known(self) -> Codes:
+        return self.wanted.keys[0]
+
+    @property
     def _groups(self) -> Groups:
-        """Gold tokens by identity and gold index."""
-        place = np.minimum(self.gold.places(np.arange(len(self.gold.code))), WIDTH - 1)
-        return _grouped(self._gold_keys[1], self.gold.owner, self._gold_count, place)
+        return self.wanted.groups
 
     @cached_property
     def shared(self) -> Ints:
@@ -91,19 +123,14 @@ class TokenOverlap:
     @cached_property
     def shared_bigrams(self) -> Ints:
         """The same for pairs of neighbouring tokens."""
-        known, gold = self._gold_keys
         position, identity = self._found
-        first = np.flatnonzero(self.gold.owner[1:] == self.gold.owner[:-1])
         owner = self.answers.owner[position]
         near = np.flatnonzero((np.diff(position) == 1) & (owner[1:] == owner[:-1]))
-        bigrams, which = np.unique(gold[first] * len(known) + gold[first + 1], return_inverse=True)
-        bigram = identity[near] * len(known) + identity[near + 1]
+        bigrams, groups = self.wanted.bigrams
+        bigram = identity[near] * len(self._known) + identity[near + 1]
         found = np.minimum(np.searchsorted(bigrams, bigram), max(len(bigrams) - 1, 0))
         found = found[bigrams[found] == bigram] if len(bigrams) else found[:0]
-        index = self.gold.owner[first]
-        return _overlap(
-            _grouped(which, index, self._gold_count, first * 0), found, self._gold_count
-        )
+        return _overlap(groups, found, self._gold_count)
 
     @property
     def _gold_count(self) -> int:
@@ -114,7 +141,7 @@ class TokenOverlap:
         position, identities = self._found
         chosen = np.flatnonzero(wanted[self._groups.gold_index])
         identity, gold_index = self._groups.identity[chosen], self._groups.gold_index[chosen]
-        size = np.bincount(identity, minlength=len(self._gold_keys[0]))
+        size = np.bincount(identity, minlength=len(self._known))
         times = size[identities]
         token = np.repeat(np.arange(len(identities)), times)
         which = (np.cumsum(size) - size)[identities][token] + within(token, times)
@@ -138,8 +165,8 @@ class TokenOverlap:
 
     def _long_common(self, chosen: Sequence[int]) -> list[int]:
         """Return the length of the longest common subsequence of some long gold answers."""
-        identities, (position, found) = self._gold_keys[1], self._found
-        if len(self._gold_keys[0]) > _CHARACTERS:
+        identities, (position, found) = self.wanted.keys[1], self._found
+        if len(self._known) > _CHARACTERS:
             return [lcs_length(*self._codes_of(long)) for long in chosen]
         from rapidfuzz.distance import LCSseq
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -69,7 +71,9 @@ class ProcessExecutor:
         for _ in range(2):
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
-                self._pool = ProcessPoolExecutor(self.count, mp_context=context)
+                self._pool = ProcessPoolExecutor(
+                    self.count, mp_context=context, initializer=_end_with_parent
+                )
             try:
                 return self._pool.submit(job, item)  # type: ignore[no-any-return]
             except BrokenProcessPool:
@@ -77,3 +81,13 @@ class ProcessExecutor:
         found: Any = Future()
         found.set_exception(BrokenProcessPool("the processes die when they start"))
         return found  # type: ignore[no-any-return]
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed: a pool's workers would go on."""
+    threading.Thread(target=_follow, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
+def _follow(parent: Any) -> None:
+    parent.join()
+    os._exit(1)

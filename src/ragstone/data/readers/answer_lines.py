@@ -18,12 +18,12 @@ from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.foreign_formats import format_of
 from ragstone.data.readers.foreign_rows import item_text
 from ragstone.data.readers.reported import read_reported
-from ragstone.data.readers.rows import FieldError, Row, has_end, json_rows, reading
+from ragstone.data.readers.rows import FieldError, Row, has_end, json_rows, row_error
 from ragstone.data.readers.table_columns import NAMES
 from ragstone.errors import DatasetError
 from ragstone.types import Prediction
 
-_SCORED: Final = ("query_id", "answer", "context", "contexts", "setting", "reason")
+SCORED: Final = ("query_id", "answer", "context", "contexts", "setting", "reason")
 """Fields of `ragstone score`; a name close to one of them is an error."""
 
 
@@ -55,14 +55,12 @@ def read_answer_lines(
     for number, row in json_rows(path):
         if system and row.get("system") != system:
             continue
-        with reading(path, number):
+        try:
             check_names(row, fields)
-            key, prediction = _read(row)
-            if key in found:
-                raise FieldError(
-                    f"a second answer for query {key[0]!r} (the first is in line "
-                    f"{lines[key]}); keep one of the two"
-                )
+            key, prediction = read_answer(row)
+            _refuse_second(key[0], lines.get(key))
+        except FieldError as error:
+            raise row_error(path, number, error) from error
         found[key], lines[key] = prediction, number
     if not found:
         raise DatasetError(
@@ -83,7 +81,7 @@ def read_answers(path: Path, setting: str = "") -> SystemRows:
         DatasetError: a malformed line, no line of the setting, or two answers for one query.
     """
     found = SystemRows()
-    for (query_id, own), prediction in read_answer_lines(path, fields=_SCORED).items():
+    for (query_id, own), prediction in read_answer_lines(path, fields=SCORED).items():
         if setting not in ("", own):
             continue
         if query_id in found.predictions:
@@ -99,14 +97,23 @@ def read_answers(path: Path, setting: str = "") -> SystemRows:
     return found
 
 
-def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
+def _refuse_second(query_id: str, line: int | None) -> None:
+    if line is not None:
+        raise FieldError(
+            f"a second answer for query {query_id!r} (the first is in line {line}); keep one of "
+            "the two"
+        )
+
+
+def read_answer(row: Row) -> tuple[tuple[str, str], Prediction]:
     """Return the key and the prediction of a line; raise `FieldError` for a wrong field."""
     query_id = row.take_id("query_id")
     setting = row.take_text("setting", optional=True)
     failed = "answer" in row and row["answer"] is None
     shown = row.get("contexts", row.get("context"))
-    shown = [shown] if isinstance(shown, str) else shown
-    row["contexts"] = list(map(_with_text, shown)) if isinstance(shown, list) else shown
+    if shown is not None:
+        shown = [shown] if isinstance(shown, str) else shown
+        row["contexts"] = list(map(_with_text, shown)) if isinstance(shown, list) else shown
     prediction = Prediction(
         query_id,
         None if failed else row.take_text("answer"),

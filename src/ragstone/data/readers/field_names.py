@@ -38,13 +38,20 @@ def nearest_field(name: str, fields: tuple[str, ...]) -> str:
 
 def check_names(names: Collection[str], fields: tuple[str, ...]) -> None:
     """Raise `FieldError` if a name is close to a field that is not among the names."""
+    if problem := _misspelt(tuple(names), fields):
+        raise FieldError(problem)
+
+
+@lru_cache
+def _misspelt(names: tuple[str, ...], fields: tuple[str, ...]) -> str:
     for name in names:
         near = nearest_field(name, fields)
         if near and near not in names:
-            raise FieldError(
+            return (
                 f"the field {name!r} is unknown; did you mean {near!r}? Rename it, or put it into "
                 f"an object 'metadata' if it is a label"
             )
+    return ""
 
 
 def similar_names(names: Iterable[str], fields: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,9 @@ _ID_NAMES: Final = ("id", "passage_id")
 _PASSAGES: Final = ("passages", "passage_ids", "contexts")
 _USAGE: Final = {"tokens_in": int, "tokens_out": int, "cost": float, "seconds": float}
 
+_NAMES: Final = frozenset({*_PASSAGES, "steps", "confidence", "usage", *_USAGE})
+"""All fields of a report."""
+
 
 def read_reported(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report in a reply or a row, by the field of `Prediction`.
@@ -42,6 +45,8 @@ def read_reported(row: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         FieldError: a field has another form.
     """
+    if row.keys().isdisjoint(_NAMES):  # an answer alone, as most files have
+        return dict.fromkeys(("passage_ids", "contexts", "steps", "confidence"))
     ids, contexts = _passage_ids(row), _contexts(row)
     if contexts is not None and ids is None and all(one.passage_id for one in contexts):
         ids = tuple(one.passage_id for one in contexts)
