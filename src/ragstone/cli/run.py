@@ -191,16 +191,15 @@ def command(
     sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared, "executor": executor}
     given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
-    options: Any = {"reuse": reuse, "trust_code": trust_code}
-    options["fresh"] = None if ALL in fresh else fresh
+    named = None if ALL in fresh else fresh
+    options: Any = {"reuse": reuse, "trust_code": trust_code, "fresh": named}
     limits: Any = {"budget": budget, "max_hours": max_hours, "offline": offline}
     calls = loaded.open_calls(replay_only=replay, retry_failed=retry_failed, **limits)
     with calls, shown_by(open_bar):
         if plan:
-            _print_plan(loaded, calls, sample_calls or 0, rules, options)
-        else:
-            keep = _tracking(track) if track else print_results
-            keep(_run(loaded, calls, only, rules, options))
+            return _print_plan(loaded, calls, sample_calls or 0, rules, options)
+        keep = _tracking(track) if track else print_results
+        return keep(_run(loaded, calls, only, rules, options))
 
 
 def _print_plan(
