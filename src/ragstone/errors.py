@@ -25,9 +25,11 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+_Error = TypeVar("_Error", bound="RagstoneError")
 
 
 class RagstoneError(Exception):
@@ -58,13 +60,22 @@ class RagstoneError(Exception):
         self.path = None if path is None else Path(path)
         self.line, self.key, self.value, self.way_out = line, key, value, way_out
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors of workers: the constructor of a subclass takes other arguments than the message.
+        return _again, (type(self), self.args, self.__dict__)
+
     def with_message(self, message: str) -> Self:
         """Return a copy of the error with another message and the same facts."""
         # Not `copy`, which calls the constructor of the class with the message alone.
-        error = type(self).__new__(type(self))
-        error.__dict__.update(self.__dict__)
-        error.args = (message,)
-        return error
+        return _again(type(self), (message,), self.__dict__)
+
+
+def _again(kind: type[_Error], args: tuple[Any, ...], facts: Mapping[str, Any]) -> _Error:
+    """Return an error with these facts."""
+    error = kind.__new__(kind)
+    error.__dict__.update(facts)
+    error.args = args
+    return error
 
 
 class ConfigError(RagstoneError):

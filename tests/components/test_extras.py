@@ -35,6 +35,7 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "local": {"hub"},  # only for an adapter whose base is on the hub
     "hf": {"train", "local"},  # only with an adapter; its packages bring safetensors
     "vllm": {"hf", "train", "local"},  # its packages bring transformers, for the tokens of a prompt
+    "parallel": {"remote"},  # only for an address of an object store
     "trained": {"local"},  # its packages bring safetensors and tokenizers
     "sentence-transformers": {"local"},  # its packages bring tokenizers, for notes on the data
     "sentence-transformers-sparse": {"local"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -84,6 +85,12 @@ def _is_no_name(argument: str) -> bool:
     metavar="URL",
     help="Share model calls and rate limits with other machines in this PostgreSQL database.",
 )
+@click.option(
+    "--executor",
+    metavar="SPEC",
+    callback=lambda _, __, value: None if value is None else json.dumps(value),
+    help="Compute steps elsewhere: processes(4), dask(address=tcp://host:8786), ray(workers=2).",
+)
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option(
     "--trust-code",
@@ -145,6 +152,7 @@ def command(
     budget: float | None,
     max_hours: float | None,
     shared: str | None,
+    executor: str | None,
     offline: bool,
     fresh: tuple[str, ...],
     reuse: bool,
@@ -180,19 +188,18 @@ def command(
 
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
-    sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared}
+    sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared, "executor": executor}
     given = (f"{key}={value}" for key, value in sample.items() if value is not None)
     loaded = load_campaign(experiment, [*overrides, *given])
-    options: Any = {"reuse": reuse, "trust_code": trust_code}
-    options["fresh"] = None if ALL in fresh else fresh
+    named = None if ALL in fresh else fresh
+    options: Any = {"reuse": reuse, "trust_code": trust_code, "fresh": named}
     limits: Any = {"budget": budget, "max_hours": max_hours, "offline": offline}
     calls = loaded.open_calls(replay_only=replay, retry_failed=retry_failed, **limits)
     with calls, shown_by(open_bar):
         if plan:
-            _print_plan(loaded, calls, sample_calls or 0, rules, options)
-        else:
-            keep = _tracking(track) if track else print_results
-            keep(_run(loaded, calls, only, rules, options))
+            return _print_plan(loaded, calls, sample_calls or 0, rules, options)
+        keep = _tracking(track) if track else print_results
+        return keep(_run(loaded, calls, only, rules, options))
 
 
 def _print_plan(

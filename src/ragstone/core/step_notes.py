@@ -85,6 +85,16 @@ def use_arrays(names: Iterable[str]) -> None:
         arrays.update(dict.fromkeys(names))
 
 
+@contextmanager
+def no_arrays() -> Iterator[None]:
+    """Leave out the array folders that the block uses: no result is made of them."""
+    token = _arrays.set(None)
+    try:
+        yield
+    finally:
+        _arrays.reset(token)
+
+
 def most_frequent(reasons: Counter[str]) -> dict[str, int]:
     """Return the most frequent reasons with their counts, and one entry for all others.
 

@@ -50,6 +50,7 @@ from ragstone.core.fingerprint import (
     sources,
     without_sources,
 )
+from ragstone.core.object_urls import object_url
 from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
 from ragstone.core.result_digest import digest_result_file
 from ragstone.core.step_notes import collect_arrays, collect_facts, collect_notes, use_arrays
@@ -81,6 +82,16 @@ class Store:
     """Whether a result of other code is found if there is none of this code."""
 
     __repr__ = one_line
+
+    def __post_init__(self) -> None:
+        """Refuse an object store, which has neither renames of folders nor locks."""
+        if url := object_url(self.root):
+            raise StoreError(
+                f"a store cannot be at {url}: object stores have neither locks nor renames of "
+                "folders, on which its safety rests; use a folder of this machine or of a network "
+                "disk, and copy what `ragstone export` writes",
+                value=url,
+            )
 
     @property
     def call_log(self) -> Path:

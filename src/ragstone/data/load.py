@@ -29,6 +29,7 @@ from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.data.readers.rows import Row, has_end, read_bytes
 from ragstone.data.readers.split_files import is_saved, splits_of
 from ragstone.data.readers.table_files import TABLE_ENDS, is_json_lines, json_table, read_table
+from ragstone.data.remote_files import local_copy
 from ragstone.errors import (
     ComponentError,
     ConfigError,
@@ -284,7 +285,7 @@ def _fields(name: str, folder: Path | None) -> frozenset[str]:
 
 
 def _found(path: Path, folder: Path | None) -> Path | None:
-    path = path.expanduser()
+    path = local_copy(path) or path.expanduser()
     candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
     return next((one for one in candidates if _is_found(one)), None)
 

@@ -7,7 +7,7 @@ when components are made of them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from ragstone.core import limits
+from ragstone.core.executors.spec import executor_text
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.spec import parse_spec
 from ragstone.data.dataset import Dataset
@@ -55,20 +56,21 @@ def _checked_part(value: object) -> object:
     return value
 
 
-def _checked_rule(written: str | None) -> str | None:
-    """Return a rule for correct answers in its usual form; `ValueError` if it is not one."""
-    try:
-        return None if written is None else str(Correctness.parse(written))
-    except ConfigError as error:
-        raise ValueError(str(error)) from error
+def _checked(parse: Callable[[Any], object]) -> Callable[[Any], Any]:
+    """Return a check by a parser, with its error as the `ValueError` that pydantic expects."""
+
+    def check(written: Any) -> Any:
+        try:
+            return None if written is None else parse(written)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+
+    return check
 
 
-def _checked_secret(written: object) -> object:
-    """Return a secret share as a record has it; `ValueError` if it is not one."""
-    try:
-        return written if written is None else Secret.parse(written).to_dict()
-    except ConfigError as error:
-        raise ValueError(str(error)) from error
+_RULE: Final = AfterValidator(_checked(lambda written: str(Correctness.parse(written))))
+_SHARES: Final = BeforeValidator(_checked(lambda written: Secret.parse(written).to_dict()))
+_EXECUTOR: Final = AfterValidator(_checked(executor_text))
 
 
 def _plain_part(value: Any) -> Any:
@@ -165,6 +167,8 @@ class ExperimentFile(BaseModel):
     """Folder of the results, relative to the current directory."""
     calls: str = ""
     """The address of a PostgreSQL database in which machines share their model calls."""
+    executor: Annotated[str, _EXECUTOR] = Field(default="", exclude=True)
+    """Where steps are computed: `processes(4)`, `dask(...)`, `ray(...)`; results do not change."""
     sample: Sample = Field(default_factory=Sample)
     systems: list[SystemSpec] = Field(min_length=1)
     """A mapping from name to system, or a list."""
@@ -178,7 +182,7 @@ class ExperimentFile(BaseModel):
     """The retriever whose best irrelevant passages are the noise of `gold+noise`."""
     prices: str | None = None
     """A file with the prices of models, for costs and budgets (docs/calls.md)."""
-    correct: Annotated[str | None, AfterValidator(_checked_rule)] = DEFAULT_CORRECT
+    correct: Annotated[str | None, _RULE] = DEFAULT_CORRECT
     """When an answer is correct: the name of a 0/1 metric, `F1 >= 0.5`, or null for no rule."""
     oracle: str | None = None
     """The setting with ideal context, `gold` or `gold(n)`; by default the only one of them."""
@@ -188,9 +192,7 @@ class ExperimentFile(BaseModel):
     """The failure policy: the value of a query without an answer (docs/statistics.md)."""
     repeats: Repeats = None
     """Repeats of each query for components that sample: 5, or `{answers: 5, verdicts: 2}`."""
-    secret: Annotated[dict[str, Any] | None, BeforeValidator(_checked_secret), _SECRET_SCHEMA] = (
-        None
-    )
+    secret: Annotated[dict[str, Any] | None, _SHARES, _SECRET_SCHEMA] = None
     """The shares of queries and nuggets that outputs leave out until `--reveal`: 20%, or
     `{queries: 20%, nuggets: 30%}` (docs/secret.md)."""
     max_systems: int = limits.MAX_SWEEP_SYSTEMS

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.client import Calls
 from ragstone.calls.deadline import Deadline
-from ragstone.calls.identity import digest_folder
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.core.component_error import error_log
+from ragstone.core.executors.spec import executor_of
 from ragstone.core.registry import beside, create
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
@@ -24,6 +23,7 @@ from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.asked_data import asked_languages
+from ragstone.experiment.block_work import use_folder
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -390,10 +390,9 @@ class Experiment:
 
     def services(self, calls: Calls) -> Services:
         """Return what components work with: the calls, the store and the corpus."""
-        root = self.store.root.absolute()
-        error_log.set(root / "errors.log")
-        digest_folder.set(root)
-        return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
+        use_folder(self.store.root.absolute())
+        corpus, executor = self.dataset.corpus, executor_of(self.file.executor)
+        return Services(calls=calls, store=self.store, corpus=corpus, executor=executor)
 
     def beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""

@@ -71,5 +71,7 @@ def _experiment(
     written: list[str] = []
     if not isinstance(source, Mapping):
         path, _ = split_member(Path(source))
-        written = ["ragstone", "run", f"{path}#{one.key}" if one.key else str(path), *overrides]
+        # Results do not depend on the executor, so a record does not name it.
+        given = [text for text in overrides if not text.startswith("executor=")]
+        written = ["ragstone", "run", f"{path}#{one.key}" if one.key else str(path), *given]
     return Experiment(one.file, folder=folder, command=shlex.join(written), member=one.member)

@@ -260,6 +260,8 @@ class Plan:
         model. With `own_only` the built-in components are not checked: a plan needs no model.
         """
         checked: list[object] = []
+        if not own_only and any(step.to_do for step in self.steps):
+            services.executor.open()
         for step in self.steps:
             if step.to_do and step.component not in checked:
                 checked.append(step.component)

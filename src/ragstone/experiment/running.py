@@ -190,6 +190,7 @@ def execute(runs: Sequence[Run]) -> list[Record]:
     bars: dict[int, Bar] = {}
     finished: dict[int, Record] = {}
     with ExitStack() as opened:
+        opened.callback(runs[0].services.executor.close)
         jobs = in_order([job for place, run in enumerate(runs) for job in run.jobs(place)])
         for job in _batches_last(list(jobs), runs):
             place, run = job.experiment, runs[job.experiment]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragstone.core import limits
 from ragstone.core.query_rows import blocks_by_query
@@ -14,55 +12,35 @@ from ragstone.core.schemas import SCORES, joined, to_table, uniform_predictions
 from ragstone.core.step_notes import most_frequent
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
-from ragstone.errors import CallError, ComponentError
-from ragstone.experiment.repeat_spec import of_repeat
-from ragstone.experiment.steps import SHARED_INPUTS, Result, Step, input_records
+from ragstone.experiment.block_work import BlockWork, Tally
+from ragstone.experiment.sent_blocks import SentBlocks
+from ragstone.experiment.steps import SHARED_INPUTS, Result, Step
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.core.component import Component
     from ragstone.core.store import Store
-    from ragstone.data.corpus import Corpus
     from ragstone.protocols import Services
-
-
-@dataclass
-class Tally:
-    """The facts of a step that are counted over its blocks."""
-
-    failed: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    beside: Mapping[str, Mapping[str, float]] | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, result: Result) -> None:
-        """Add the facts of a result."""
-        self.failed += result.failed
-        self.reasons.update(result.reasons or {})
-        self.beside = result.beside
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the facts that are stored beside the step's table."""
-        found = {"reasons": most_frequent(self.reasons), "beside": self.beside}
-        kept = {name: fact for name, fact in found.items() if fact}
-        return kept | self.facts | {"failed": self.failed}
 
 
 def run_step(
     step: Step, inputs: Mapping[str, StoredTable], store: Store, services: Services
 ) -> StoredTable:
     """Return the stored result of a step, computed if the store has none."""
-    tally = Tally()
+    tally, sent = Tally(), SentBlocks.of(step, inputs, store, services)
 
     def work(_: object, **tables: StoredTable) -> Iterator[Table]:
         with services.calls.counted() as counted:
-            yield from result_blocks(step, tables, services, tally)
+            yield from result_blocks(step, tables, services, tally, sent)
         used = counted.usage
         tally.facts |= {"kept_from": counted.kept_from} if counted.kept_from else {}
         tally.facts |= {"calls": dataclasses.asdict(used)} if used.asked or used.kept else {}
 
-    return store.get_or_compute(step.name, step.component, inputs, work, facts=tally.to_dict)
+    stored = store.get_or_compute(step.name, step.component, inputs, work, facts=tally.to_dict)
+    if sent is not None:
+        sent.remove_shards()
+    return stored
 
 
 def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Result:
@@ -76,9 +54,16 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
 
 
 def result_blocks(
-    step: Step, tables: Mapping[str, StoredTable], services: Services, tally: Tally
+    step: Step,
+    tables: Mapping[str, StoredTable],
+    services: Services,
+    tally: Tally,
+    sent: SentBlocks | None = None,
 ) -> Iterator[Table]:
-    """Yield the result of a step, by blocks of queries if its component allows that."""
+    """Yield the result of a step, by blocks of queries if its component allows that.
+
+    With `sent`, the workers of an executor compute the blocks.
+    """
     by_query = {name: given for name, given in tables.items() if name not in SHARED_INPUTS}
     if step.kind.in_columns:
         shared_tables = {name: tables[name].table for name in tables.keys() & SHARED_INPUTS}
@@ -96,31 +81,16 @@ def result_blocks(
         tally.add(result)
         yield result.table
         return
-    shared = input_records({name: tables[name].table for name in tables.keys() & SHARED_INPUTS})
-    corpus = _corpus(tables.get("corpus"), services)
-    if number := shared.pop("repeat", 0):
-        services = of_repeat(services, number, step.name)
-    services = services.of_step(shared.pop("qrels", {}), corpus)
-    made = (
-        _block(step, input_records(block) | shared, services, tally)
-        for block in _blocks(step.component, by_query)
+    shared = {name: tables[name].table for name in tables.keys() & SHARED_INPUTS}
+    work = BlockWork(step, shared, services)
+    blocks = _blocks(step.component, by_query)
+    made: Iterator[Table] = (
+        (work.result(block, tally) for block in blocks)
+        if sent is None
+        else sent.results(blocks, tables, work, tally)
     )
     # The columns of predictions depend on what a system reports.
     yield from uniform_predictions(made) if step.name == "generate" else made
-
-
-def _block(step: Step, records: Mapping[str, Any], services: Services, tally: Tally) -> Table:
-    query_ids = [record.query_id for record in next(iter(records.values()))]
-    try:
-        outcomes = list(step.kind.apply(step.component, services, **records))
-    except (CallError, ComponentError) as error:
-        message = f"{step.owner}: {error}" if step.owner else str(error)
-        raise error.with_message(message) from error.__cause__
-    tally.reasons.update(outcome.reason for outcome in outcomes if outcome.reason)
-    tally.failed += sum(outcome.retry for outcome in outcomes)
-    if step.kind.to_table is None:
-        raise TypeError(f"{step.name} is not computed by queries")
-    return step.kind.to_table(query_ids, [outcome.value for outcome in outcomes])
 
 
 def _blocks(
@@ -132,11 +102,3 @@ def _blocks(
     large = divisible and next(iter(tables.values())).num_rows > size
     found = blocks_by_query(tables, size) if large else None
     return found or [{name: given.table for name, given in tables.items()}]
-
-
-def _corpus(passages: StoredTable | None, services: Services) -> Corpus | None:
-    """Return the corpus of a step, without labels if the table of its key has none."""
-    if passages is None:
-        return None
-    corpus = services.corpus
-    return corpus if "labels" in passages.table.column_names else corpus.unlabelled

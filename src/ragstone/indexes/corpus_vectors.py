@@ -18,10 +18,11 @@ from ragstone.errors import DamagedFile
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
+from ragstone.indexes.sent_shards import ShardJob, texts_of
 from ragstone.indexes.vector_files import ShardWriter, VectorFolder, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -48,8 +49,8 @@ def embed_corpus(
     The vectors of joined collections are those of their parts, which are computed once. With a
     store, the vectors are mapped files. Each shard is stored under the embedder's key, the
     precision and its own texts. A run after a kill, or after passages were added at the end,
-    computes only the shards that are new. The embedder's notes about the passages are stored too
-    and added again by each run.
+    computes only the shards that are new, on the workers of the executor if it is not this process.
+    The embedder's notes about the passages are stored too and added again by each run.
 
     Raises:
         ConfigError: the vectors cannot be searched.
@@ -107,16 +108,18 @@ def _stored(
     folder = _folder(store, embedder, precision)
     missing = sum(digest not in folder.shards for digest in set(digests))
     checked_disk = not missing
+    numbers = {d: number for number, d in reversed([*enumerate(digests)]) if d not in folder.shards}
+    starts = [number * SHARD for number in sorted(numbers.values())]
     with (
         progress("Embedding passages", len(corpus)) as bar,
         closing(ShardWriter(folder)) as writer,
     ):
-        for number, digest in enumerate(digests):
+        made = _computed(starts, embedder, services, bar, lambda: folder.dimension)
+        for digest in digests:
             if digest in folder.shards:
                 bar.advance(folder.shards[digest].rows)
                 continue
-            with collect_notes() as notes:
-                vectors = _embed(number * SHARD, embedder, services, bar, folder.dimension)
+            vectors, notes = next(made)
             if not checked_disk:
                 _check_disk(missing * SHARD, vectors.shape[1], precision, store)
                 checked_disk = True
@@ -136,14 +139,43 @@ def _in_memory(embedder: Embedder, services: Services, precision: Precision) -> 
     parts: list[npt.NDArray[Any]] = []
     dimension = 0
     with progress("Embedding passages", count) as bar:
-        for start in range(0, count, SHARD):
-            vectors = _embed(start, embedder, services, bar, dimension)
+        starts = range(0, count, SHARD)
+        made = _computed(starts, embedder, services, bar, lambda: dimension)
+        for vectors, notes in made:
+            for what, times in notes.items():
+                add_note(what, times)
             if not dimension:
                 dimension = vectors.shape[1]
                 _check_memory(count, dimension, precision)
             parts.append(encode(vectors, precision))
     length = max(map(longest, parts), default=0.0)
     return Vectors((np.concatenate(parts),) if parts else (), dimension, length)
+
+
+def _computed(
+    starts: Sequence[int],
+    embedder: Embedder,
+    services: Services,
+    bar: Bar,
+    dimension: Callable[[], int],
+) -> Iterator[tuple[npt.NDArray[np.float32], Mapping[str, int]]]:
+    """Yield vectors and notes of the shards that begin at some passages, in order.
+
+    The workers of the executor compute them, unless there is one shard only.
+    """
+    corpus = services.corpus
+    job = ShardJob.of(embedder, services) if len(starts) > 1 else None
+    if job is None:
+        for start in starts:
+            with collect_notes() as notes:
+                vectors = _embed(start, embedder, services, bar, dimension())
+            yield vectors, notes
+        return
+    ends = (min(start + SHARD, len(corpus)) for start in starts)
+    texts = (texts_of(corpus, range(*of), dimension()) for of in zip(starts, ends, strict=True))
+    for shard in services.executor.map(job, texts):
+        bar.advance(len(shard.vectors))
+        yield shard.vectors, shard.notes
 
 
 def _embed(

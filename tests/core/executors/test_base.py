@@ -1,9 +1,12 @@
 """Executors: order, lookahead and the check of versions."""
 
+import copy
+from pathlib import Path
+
 import pytest
 
 from ragstone.core.executors.base import InProcess, SameVersion, in_order, package_identity
-from ragstone.errors import RagstoneError
+from ragstone.errors import DamagedFile, MissingDependency, RagstoneError
 
 
 def test_few_items_are_taken_ahead() -> None:
@@ -25,3 +28,12 @@ def test_a_worker_of_another_version_is_refused() -> None:
     assert list(InProcess().map(SameVersion(str, package_identity()), [1])) == ["1"]
     with pytest.raises(RagstoneError, match=r"this process has 0\.0 \(x\)"):
         SameVersion(str, "0.0 (x)")(1)
+
+
+def test_errors_keep_their_facts_on_the_way_from_a_worker(tmp_path: Path) -> None:
+    """Errors whose constructors take other arguments than a message arrive with their facts."""
+    damaged = copy.copy(DamagedFile(tmp_path, "is cut", store=tmp_path))
+    missing = copy.copy(MissingDependency("a part", "package", "dask"))
+    assert (damaged.path, damaged.what, damaged.exit_code) == (tmp_path, "is cut", 1)
+    assert (missing.extra, missing.value) == ("dask", "package")
+    assert "install it with: pip install 'ragstone[dask]'" in str(missing)

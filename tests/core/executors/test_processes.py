@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -40,3 +43,45 @@ def test_an_item_whose_processes_always_die_is_named() -> None:
     """An item whose processes always die is named."""
     with pytest.raises(RagstoneError, match=f"{limits.MAX_WORKER_DEATHS} processes died.*7"):
         list(ProcessExecutor(1).map(_dies, [7]))
+
+
+DRIVER = """
+import os, sys, time
+from pathlib import Path
+from ragstone.core.executors.processes import ProcessExecutor
+
+def slow(name):
+    Path(name + ".tmp").write_text(str(os.getpid()))
+    os.rename(name + ".tmp", name)
+    time.sleep(120)
+
+if __name__ == "__main__":
+    list(ProcessExecutor(1).map(slow, sys.argv[1:]))
+"""
+
+
+def _runs(pid: int) -> bool:
+    """Return whether a process has not ended; one that nobody waited for has no command."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="reads /proc")
+def test_processes_end_with_a_killed_driver(tmp_path: Path) -> None:
+    """The processes end if the one that started them is killed."""
+    (tmp_path / "driver.py").write_text(DRIVER)
+    named = tmp_path / "pid"
+    driver = subprocess.Popen([sys.executable, tmp_path / "driver.py", named])
+    while not named.exists():
+        assert driver.poll() is None
+        time.sleep(0.1)
+    driver.kill()
+    driver.wait()
+    pid = int(named.read_text())
+    left = 300
+    while _runs(pid) and left:
+        time.sleep(0.1)
+        left -= 1
+    assert left

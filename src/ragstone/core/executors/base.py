@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 import ragstone
-from ragstone.errors import RagstoneError
+from ragstone.errors import ConfigError, RagstoneError
 from ragstone.version import __version__
 
 Item = TypeVar("Item")
@@ -21,6 +22,9 @@ Future = TypeVar("Future")
 
 class Executor(Protocol):
     """Computes a job for items; results do not depend on which executor it is."""
+
+    def open(self) -> None:
+        """Connect; raise `RagstoneError` if a package or the cluster is missing."""
 
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items; a worker that dies is replaced."""
@@ -33,6 +37,9 @@ class Executor(Protocol):
 class InProcess:
     """Computes everything in this process."""
 
+    def open(self) -> None:
+        """Do nothing: there are no workers."""
+
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items."""
         return map(job, items)
@@ -42,6 +49,20 @@ class InProcess:
 
 
 IN_PROCESS: Final = InProcess()
+
+
+def check_count(name: str, count: int) -> None:
+    """Raise `ConfigError` if a number of workers is below 1."""
+    if count < 1:
+        raise ConfigError(f"{name} must be 1 or more, found {count}", key=name, value=count)
+
+
+def check_address(address: str, example: str) -> None:
+    """Raise `ConfigError` if the address of a cluster, if there is one, has no host and port."""
+    if address and not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:]+\]|[^\s/:\[\]]+):\d+", address):
+        raise ConfigError(
+            f"address must be like {example}, found {address!r}", key="address", value=address
+        )
 
 
 @cache

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.core import limits
-from ragstone.core.executors.base import Item, Made, SameVersion, in_order, package_identity
+from ragstone.core.executors.base import (
+    Item,
+    Made,
+    SameVersion,
+    check_address,
+    check_count,
+    in_order,
+    package_identity,
+)
 from ragstone.errors import MissingDependency, RagstoneError
 
 
@@ -17,8 +26,13 @@ class DaskExecutor:
 
     address: str = ""
     workers: int = 2
-    _client: Any = field(default=None, repr=False)
-    _cluster: Any = field(default=None, repr=False)
+    _client: Any = field(default=None, init=False, repr=False)
+    _cluster: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the address and the number of workers."""
+        check_count("workers", self.workers)
+        check_address(self.address, "tcp://host:8786")
 
     def open(self) -> None:
         """Connect; raise `RagstoneError` if the cluster is not there."""
@@ -52,10 +66,30 @@ class DaskExecutor:
         checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
 
         def submit(item: Item) -> Any:
-            return self._client.submit(checked, item, pure=False)
+            with warnings.catch_warnings():
+                # A block is sent with its job, so that it is not lost with a worker.
+                warnings.filterwarnings("ignore", "Sending large graph")
+                return self._client.submit(checked, item, pure=False)
 
         workers = len(self._client.scheduler_info()["workers"])
-        yield from in_order(submit, lambda future: future.result(), items, 2 * max(1, workers))
+        yield from in_order(submit, self._result, items, 2 * max(1, workers))
+
+    def _result(self, future: Any) -> Any:
+        import distributed
+
+        given: Any = distributed  # its classes have no types
+        try:
+            return future.result()
+        except given.KilledWorker as error:
+            raise RagstoneError(
+                "the workers died, one after the other, while they computed one block; the usual "
+                "cause is too little memory"
+            ) from error
+        except (given.CancelledError, given.comm.CommClosedError) as error:
+            raise RagstoneError(
+                f"the Dask scheduler {self.address or 'of this machine'} does not answer any more "
+                f"({error}); start it, and run the same command again: finished blocks are kept"
+            ) from error
 
     def close(self) -> None:
         """Disconnect, and stop the cluster that was started here."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.core import limits
-from ragstone.core.executors.base import Item, Made
+from ragstone.core.executors.base import Item, Made, check_count
 from ragstone.errors import RagstoneError
 
 
@@ -20,7 +22,14 @@ class ProcessExecutor:
     """Computes items in `count` processes, and starts new ones if one dies."""
 
     count: int
-    _pool: ProcessPoolExecutor | None = field(default=None, repr=False)
+    _pool: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the number of processes."""
+        check_count("count", self.count)
+
+    def open(self) -> None:
+        """Do nothing: the processes start with the first item."""
 
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items."""
@@ -62,11 +71,23 @@ class ProcessExecutor:
         for _ in range(2):
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
-                self._pool = ProcessPoolExecutor(self.count, mp_context=context)
+                self._pool = ProcessPoolExecutor(
+                    self.count, mp_context=context, initializer=_end_with_parent
+                )
             try:
-                return self._pool.submit(job, item)
+                return self._pool.submit(job, item)  # type: ignore[no-any-return]
             except BrokenProcessPool:
                 self.close()
         found: Any = Future()
         found.set_exception(BrokenProcessPool("the processes die when they start"))
         return found  # type: ignore[no-any-return]
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed: a pool's workers would go on."""
+    threading.Thread(target=_follow, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
+def _follow(parent: Any) -> None:
+    parent.join()
+    os._exit(1)

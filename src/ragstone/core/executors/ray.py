@@ -1,0 +1,157 @@
+"""A Ray cluster: that of an address, or one of this machine that listens on loopback alone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ragstone.core import limits
+from ragstone.core.executors.base import (
+    Item,
+    Made,
+    SameVersion,
+    check_address,
+    check_count,
+    in_order,
+    package_identity,
+)
+from ragstone.errors import MissingDependency, RagstoneError
+
+_ALWAYS: Final[Mapping[str, str]] = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # else the working folder is sent to the workers
+    "RAY_task_oom_retries": str(limits.MAX_WORKER_DEATHS - 1),  # else without end
+}
+_ON_LOOPBACK: Final = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Ray listens on 127.0.0.1 alone, on every system, if this variable is 0; it is read on import."""
+_OBJECTS: Final = 200_000_000
+"""Shared memory of a cluster of this machine, in bytes; what does not fit goes to its folder."""
+
+
+@dataclass
+class RayExecutor:
+    """Computes items on a Ray cluster, or on `workers` processes if no address is given."""
+
+    address: str = ""
+    workers: int = 2
+    _ray: Any = field(default=None, init=False, repr=False)
+    _folder: str = field(default="", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the address and the number of workers."""
+        check_count("workers", self.workers)
+        check_address(self.address, "HOST:PORT of the head, or ray://HOST:PORT")
+
+    def open(self) -> None:
+        """Connect; raise `RagstoneError` if the cluster is not there."""
+        if self._ray is not None:
+            return
+        _prepare_import(local=not self.address)
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingDependency("executor ray", "ray", "ray") from error
+        given: Any = ray  # its functions have no types
+        if given.is_initialized():
+            raise RagstoneError(
+                "this process uses a Ray cluster already; call ray.shutdown() first"
+            )
+        try:
+            self._connect(given)
+        except BaseException:
+            self.close()
+            raise
+
+    def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+        """Yield the results in the order of the items; Ray moves those of a dead worker."""
+        self.open()
+        checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
+        remote = self._ray.remote(num_cpus=1, max_retries=limits.MAX_WORKER_DEATHS - 1)(_call)
+        shared = self._ray.put(checked)
+        workers = int(self._ray.cluster_resources().get("CPU", 1))
+        yield from in_order(
+            lambda item: remote.remote(shared, item), self._result, items, 2 * max(1, workers)
+        )
+
+    def close(self) -> None:
+        """Disconnect, and stop the cluster that was started here."""
+        if self._ray is not None:
+            self._ray.shutdown(wait_for_processes=True)
+            self._ray = None
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+    def _connect(self, ray: Any) -> None:
+        quiet = {"logging_level": "ERROR", "log_to_driver": False}
+        if self.address:
+            _require_listener(self.address)
+            ray.init(self.address, **quiet)
+            self._ray = ray
+            return
+        self._folder = tempfile.mkdtemp(prefix="ragstone-ray-")
+        ray.init(
+            num_cpus=self.workers,
+            include_dashboard=False,
+            object_store_memory=_OBJECTS,
+            _node_ip_address="127.0.0.1",
+            _temp_dir=self._folder,
+            **quiet,
+        )
+        self._ray = ray
+
+    def _result(self, future: Any) -> Any:
+        try:
+            return self._ray.get(future)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except self._ray.exceptions.RayError as error:
+            raise RagstoneError(
+                f"{limits.MAX_WORKER_DEATHS} workers of Ray died, one after the other, while they "
+                "computed the same items; the usual cause is too little memory"
+            ) from error
+
+
+def _call(job: Callable[[Item], Made], item: Item) -> Made:
+    return job(item)
+
+
+def _prepare_import(*, local: bool) -> None:
+    """Set the variables that Ray reads when it is imported, for the rest of the process.
+
+    Raises:
+        RagstoneError: Ray was imported without them, so that a local cluster would not be closed
+            to others.
+    """
+    environment = os.environ
+    if "ray" not in sys.modules:
+        environment.update(_ALWAYS)
+        if local:
+            # A token of its own: other users of this machine cannot run code in the cluster.
+            environment.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+            environment[_ON_LOOPBACK] = "0"
+    elif local and environment.get(_ON_LOOPBACK) != "0":
+        raise RagstoneError(
+            "the package ray was imported before this executor started its cluster, which would "
+            "listen on all interfaces; use a new process, or give the executor an address"
+        )
+
+
+def _require_listener(address: str) -> None:
+    """Raise `RagstoneError` if nothing listens at the address: Ray would try for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    try:
+        end = (host.strip("[]"), int(port))
+        socket.create_connection(end, timeout=limits.CLUSTER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise RagstoneError(
+            f"no Ray cluster answers at {address!r} ({error}); start it, or leave out the address "
+            "to start one on this machine"
+        ) from error
