@@ -190,6 +190,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     need_data("nq_singlehop")
+    for number in (signal.SIGINT, signal.SIGHUP):
+        # `nohup` and shells in the background ignore them, and the commands would do so too.
+        signal.signal(number, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as temporary:
         prepare(Path(temporary))
         results = measure(Path(temporary), given.moments, given.seed)
