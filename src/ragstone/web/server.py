@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import errno
 import ipaddress
-import signal
 import socket
 import threading
 import webbrowser
@@ -98,7 +97,7 @@ def serve(
     host: str = HOST,
     query: str = "",
 ) -> None:
-    """Serve until Ctrl+C.
+    """Serve until a signal ends the program.
 
     Args:
         app: the application.
@@ -108,8 +107,7 @@ def serve(
         host: where to listen.
         query: the suffix of the address that the browser opens.
     """
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(app, port, announce, host, query if browser else None))
+    asyncio.run(_serve(app, port, announce, host, query if browser else None))
 
 
 async def _serve(
@@ -119,15 +117,10 @@ async def _serve(
     host: str,
     query: str | None,
 ) -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # not on Windows
-            loop.add_signal_handler(name, stopped.set)
     async with running(app, port, host) as address:
         announce(address)
         if query is not None:
             # The program that opens it may block.
             page = (f"{address}{query}",)
             threading.Thread(target=webbrowser.open, args=page, daemon=True).start()
-        await stopped.wait()
+        await asyncio.Event().wait()
