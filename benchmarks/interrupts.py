@@ -185,7 +185,7 @@ def measure(folder: Path, moments: int, seed: int) -> dict[str, Found]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--moments", type=int, default=25, help="of each command")
+    parser.add_argument("--moments", type=int, default=25, help="moments of each command")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()

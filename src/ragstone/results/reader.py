@@ -101,7 +101,8 @@ class StoredResults(StoredTables):
         """The answered queries, then the others that are ranked, by id."""
         if self.ranked is self.queries:
             return self.queries
-        return {**self.ranked, **self.queries}
+        others = {q: one for q, one in self.ranked.items() if q not in self.queries}
+        return {**self.queries, **others}
 
     @cached_property
     def qrels(self) -> Mapping[str, dict[str, int]]:
