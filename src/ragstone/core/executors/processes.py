@@ -64,7 +64,7 @@ class ProcessExecutor:
             self.close()
             raise RagstoneError(
                 f"{limits.MAX_WORKER_DEATHS} processes died, one after the other, while they "
-                f"computed {item!r}; the usual cause is too little memory"
+                "computed the same item; the usual cause is too little memory"
             ) from error
 
     def _submit(self, job: Callable[[Item], Made], item: Item) -> Future[Made]:
