@@ -5,13 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ragstone.core import limits
-from ragstone.core.executors.processes import ProcessExecutor
+from ragstone.core.executors.processes import ProcessExecutor, _Sent
 from ragstone.errors import RagstoneError
 
 
@@ -36,6 +39,17 @@ def test_results_come_in_order_and_a_dead_process_is_replaced(tmp_path: Path) ->
     executor = ProcessExecutor(2)
     assert list(executor.map(_square, range(5))) == [0, 1, 4, 9, 16]
     assert list(executor.map(partial(_dies_once, tmp_path), range(5))) == [0, 1, 2, 3, 4]
+    executor.close()
+
+
+def test_an_item_of_a_broken_pool_does_not_stop_the_next_pool() -> None:
+    """Several items break with one process; the first of them has started new processes."""
+    executor = ProcessExecutor(1)
+    next_pool = executor._submit(_square, 2).pool
+    broken: Future[int] = Future()
+    broken.set_exception(BrokenProcessPool("died"))
+    assert executor._first(_square, deque([(3, _Sent(None, broken))])) == 9
+    assert executor._pool is next_pool
     executor.close()
 
 

@@ -10,11 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.core import limits
 from ragstone.core.executors.base import Item, Made, check_count
 from ragstone.errors import RagstoneError
+
+
+class _Sent(NamedTuple):
+    """An item that processes have, and the pool of these processes."""
+
+    pool: Any
+    future: Any
 
 
 @dataclass
@@ -33,7 +40,7 @@ class ProcessExecutor:
 
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items."""
-        waiting: deque[tuple[Item, Future[Made]]] = deque()
+        waiting: deque[tuple[Item, _Sent]] = deque()
         for item in items:
             waiting.append((item, self._submit(job, item)))
             if len(waiting) > self.count:
@@ -43,44 +50,47 @@ class ProcessExecutor:
 
     def close(self) -> None:
         """Stop the processes."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        self._drop(self._pool)
 
-    def _first(
-        self, job: Callable[[Item], Made], waiting: deque[tuple[Item, Future[Made]]]
-    ) -> Made:
-        """Return the result of the first item; it is sent alone if a process died."""
-        item, future = waiting.popleft()
+    def _drop(self, pool: Any) -> None:
+        """Stop the processes of a pool, unless others have taken their place."""
+        if pool is not None and pool is self._pool:
+            self._pool = None
+            pool.shutdown(cancel_futures=True)
+
+    def _first(self, job: Callable[[Item], Made], waiting: deque[tuple[Item, _Sent]]) -> Any:
+        """Return the result of the first item, which is sent again if a process died."""
+        item, sent = waiting.popleft()
         for _ in range(limits.MAX_WORKER_DEATHS):
             try:
-                return future.result()
+                return sent.future.result()
             except BrokenProcessPool:
-                self.close()
-                future = self._submit(job, item)
+                self._drop(sent.pool)
+                sent = self._submit(job, item)
         try:
-            return future.result()
+            return sent.future.result()
         except BrokenProcessPool as error:
-            self.close()
+            self._drop(sent.pool)
             raise RagstoneError(
                 f"{limits.MAX_WORKER_DEATHS} processes died, one after the other, while they "
                 "computed the same item; the usual cause is too little memory"
             ) from error
 
-    def _submit(self, job: Callable[[Item], Made], item: Item) -> Future[Made]:
+    def _submit(self, job: Callable[[Item], Made], item: Item) -> _Sent:
         for _ in range(2):
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(
                     self.count, mp_context=context, initializer=_end_with_parent
                 )
+            pool = self._pool
             try:
-                return self._pool.submit(job, item)  # type: ignore[no-any-return]
+                return _Sent(pool, pool.submit(job, item))
             except BrokenProcessPool:
-                self.close()
+                self._drop(pool)
         found: Any = Future()
         found.set_exception(BrokenProcessPool("the processes die when they start"))
-        return found  # type: ignore[no-any-return]
+        return _Sent(None, found)
 
 
 def _end_with_parent() -> None:
