@@ -13,7 +13,10 @@ import pytest
 from ragstone.cli.interrupts import EXIT_CODE, GRACE_SECONDS, STOPPED
 
 _PROGRAM = """
-import subprocess, sys, threading, time
+import signal, subprocess, sys, threading, time
+# The shell that runs the tests may ignore them.
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
 from ragstone.cli.interrupts import Interrupts
 def busy():
     while True:
