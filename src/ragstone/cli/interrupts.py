@@ -45,7 +45,7 @@ class Interrupts:
         threading.Thread(target=self._listen, name="ragstone-interrupts", daemon=True).start()
 
     def stopped(self) -> int:
-        """Say that the program stopped, end its children, and return its exit code."""
+        """Print the sentence once, send SIGTERM to the children, and return the exit code."""
         with self._saying:
             if not self._said:
                 self._said = True
