@@ -1,10 +1,12 @@
-"""The bundled model before and after a training on nq_singlehop, on a CPU.
+"""The bundled model before and after a training on nq_singlehop.
 
     python benchmarks/trained_generator.py DATA OUT [--steps 120] [--limit 250]
+        [--base NAME] [--device cpu] [--method lora] [--with local]
 
 DATA is the folder of public data sets. Trains an adapter on contexts with the gold passage, half of
 them with two misleading ones, and measures base and adapter on queries whose documents the training
-never reads. About 90 minutes of two cores; a second run resumes.
+never reads. About 90 minutes of two
+cores; a second run resumes.
 """
 
 from __future__ import annotations
@@ -27,9 +29,15 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--steps", type=int, default=120)
     parser.add_argument("--limit", type=int, default=250)
+    parser.add_argument("--base", default="smollm2-135m-instruct")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--method", default="lora")
+    parser.add_argument("--with", dest="generator", default="local")
     given = parser.parse_args()
     recipe = {
-        "base": "smollm2-135m-instruct",
+        "device": given.device,
+        "method": given.method,
+        "base": given.base,
         "data": str(given.data / "nq_singlehop"),
         "setting": ["gold", "gold+noise(2)"],
         "optim": {"steps": given.steps, "batch": 4, "lr": 2e-4, "validations": 6},
@@ -44,7 +52,8 @@ def main() -> None:
     print(_run("generator", str(path)))
     settings = [part for setting in SETTINGS for part in ("--setting", setting)]
     store = ["--store", str(given.out / "store"), "--limit", str(given.limit)]
-    print(_run("gains", str(given.out / "trained"), *settings, *store))
+    answered_by = ["--with", given.generator]
+    print(_run("gains", str(given.out / "trained"), *settings, *store, *answered_by))
 
 
 def _run(*arguments: str) -> str:

@@ -1,6 +1,7 @@
-"""`ragstone train embedder` and `reranker` on nq_singlehop, from the bundled MiniLM, on a CPU.
+"""`ragstone train embedder` and `reranker` on nq_singlehop, from the bundled MiniLM.
 
     python benchmarks/trained_retrieval.py DATA OUT [--steps 30] [--queries 100] [--passages 1000]
+                                                    [--device cpu]
 
 DATA is the folder of public data sets. Prints the rankings of the test queries, whose documents
 the training never reads, before and after.
@@ -27,8 +28,10 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--passages", type=int, default=1000)
+    parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
     shared = {
+        "device": given.device,
         "base": "all-minilm-l6-v2",
         "data": str(given.data / "nq_singlehop"),
         "max_tokens": 96,

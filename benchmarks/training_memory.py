@@ -2,9 +2,10 @@
 
     python -m benchmarks.training_memory
     python -m benchmarks.training_memory --batch 4 --dtype bfloat16 --checkpointing
+    python -m benchmarks.training_memory --device cuda
 
 Each row is a process of its own: peak memory of two training steps beyond the loaded weights
-(Linux). Prompts are random tokens of three lengths; the targets have six tokens.
+(on a CPU: Linux alone). Prompts are random tokens of three lengths; the targets have six tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from ragstone.training.memory import step_memory
 from ragstone.training.recipe import Optim, Recipe
 from ragstone.training.weights import with_adapter
 
-BASE = "smollm2-135m-instruct"
 STATUS = Path("/proc/self/status")
 ROWS = [
     ["--batch", "1"],
@@ -51,6 +51,8 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--checkpointing", action="store_true")
     parser.add_argument("--packing", action="store_true")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--base", default="smollm2-135m-instruct")
     given = parser.parse_args()
     if given.batch:
         sys.stdout.write(json.dumps(measured(given)) + "\n")
@@ -58,6 +60,7 @@ def main() -> None:
     found = []
     for row in ROWS:
         command = [sys.executable, "-m", "benchmarks.training_memory", *row]
+        command += ["--device", given.device, "--base", given.base]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         one = json.loads(done.stdout.splitlines()[-1])
         cells = [" ".join(row), size(one["planned"]), size(one["measured"])]
@@ -71,9 +74,9 @@ def measured(given: argparse.Namespace) -> dict[str, float]:
     import torch
 
     torch.set_num_threads(available_cpus())
-    modes = {"checkpointing": given.checkpointing, "packing": given.packing}
-    recipe = Recipe(base=BASE, data="", output="", optim=Optim(dtype=given.dtype, **modes))
-    _, model = load_causal_lm(find_model(BASE), BASE, "cpu", given.dtype)
+    modes = {"checkpointing": given.checkpointing, "packing": given.packing, "dtype": given.dtype}
+    recipe = Recipe(base=given.base, data="", output="", device=given.device, optim=Optim(**modes))
+    _, model = load_causal_lm(find_model(given.base), given.base, given.device, given.dtype)
     learner = CausalLearner(with_adapter(model, recipe), 0, recipe)
     drawn = random.Random(0)
     lengths = [given.tokens - 6 - 20 * (place % 3) for place in range(given.batch)]
@@ -81,10 +84,10 @@ def measured(given: argparse.Namespace) -> dict[str, float]:
     examples = [Example(prompt, tuple(range(6, 12))) for prompt in prompts]
     planned = step_memory(learner, examples).beyond_weights
     gc.collect()
-    before = _bytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before = _bytes("VmRSS", given.device)
     seconds = _two_steps(learner, examples, recipe.optim)
-    return {"planned": planned, "measured": _bytes("VmHWM") - before, "seconds": seconds}
+    peak = _bytes("VmHWM", given.device)
+    return {"planned": planned, "measured": peak - before, "seconds": seconds}
 
 
 def _two_steps(learner: Any, examples: list[Example], optim: Optim) -> float:
@@ -95,7 +98,17 @@ def _two_steps(learner: Any, examples: list[Example], optim: Optim) -> float:
     return (time.perf_counter() - started) / 2
 
 
-def _bytes(name: str) -> int:
+def _bytes(name: str, device: str) -> int:
+    """Return the memory in use (VmRSS), which starts a new peak, or the peak (VmHWM)."""
+    if device == "cuda":
+        import torch
+
+        if name == "VmHWM":
+            return int(torch.cuda.max_memory_allocated())
+        torch.cuda.reset_peak_memory_stats()
+        return int(torch.cuda.memory_allocated())
+    if name == "VmRSS":
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     lines = STATUS.read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 

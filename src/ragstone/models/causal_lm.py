@@ -57,9 +57,7 @@ def load_causal_lm(
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, **given)
             given |= _weights(device, dtype, quantization)
-            model = AutoModelForCausalLM.from_pretrained(folder, **given)
-            # Quantised weights are on their device already.
-            model = model if getattr(model, "is_quantized", False) else model.to(device)
+            model = moved(AutoModelForCausalLM.from_pretrained(folder, **given), device)
     except failures() as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
@@ -71,6 +69,11 @@ def load_causal_lm(
             "use an instruction-tuned model, or put a chat_template.jinja into its folder"
         )
     return tokenizer, model
+
+
+def moved(model: Any, device: str) -> Any:
+    """Return a model on a kind of device; weights that were quantised there cannot be moved."""
+    return model if model.device.type == device else model.to(device)
 
 
 def _place(path: Path) -> tuple[Path, dict[str, Any]]:

@@ -22,7 +22,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models import llama_server
-from ragstone.models.causal_lm import load_causal_lm
+from ragstone.models.causal_lm import load_causal_lm, moved
 from ragstone.models.gguf_files import read_gguf, write_f16
 from ragstone.models.in_process import unload
 from ragstone.models.locate import weights_digest
@@ -134,6 +134,17 @@ def test_an_adapter_without_a_model_is_added_to_its_base(tiny: Path, tmp_path: P
     assert adapted.endpoint.identity.startswith(plain.endpoint.identity)
     log = tmp_path / "calls.sqlite"
     assert [a.text for a in answers(adapted, log)] != [a.text for a in answers(plain, log)]
+
+
+@needs_torch
+def test_a_gguf_file_is_moved_to_the_device(tiny: Path) -> None:
+    """Transformers calls the model of a GGUF file quantised, but its weights are plain ones."""
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(tiny, gguf_file="base.gguf")
+
+    assert model.is_quantized
+    assert {weights.device.type for weights in moved(model, "meta").parameters()} == {"meta"}
 
 
 @needs_torch
