@@ -30,9 +30,10 @@ def blocks_by_query(
     Returns None if a table has its queries in another order.
     """
     main, *others = tables.values()
-    places = _Places.of(main)
-    spans = places and [_Spans.of(table, places) for table in others]
-    if spans is None or None in spans:
+    if (places := _Places.of(main)) is None:
+        return None
+    spans = [_Spans.of(table, places) for table in others]
+    if None in spans:
         return None
     return _blocks(tables, [one for one in spans if one is not None], queries)
 

@@ -74,6 +74,10 @@ class StoredTable:
         """The record of the table's origin; empty for a table in memory."""
         return {} if self.folder is None else read_manifest(self.folder)
 
+    def without(self, columns: frozenset[str]) -> StoredTable:
+        """Return the table without some columns."""
+        return StoredTable.in_memory(_without(self.table, columns))
+
     @property
     def on_disk(self) -> StoredTable:
         """The same table, not in memory if it is in a store."""
@@ -92,6 +96,9 @@ class StoredTable:
 class SelectedTable(StoredTable):
     """Some rows of a table in memory, which are copied when they are read."""
 
+    whole: Table
+    places: NDArray[np.int64]
+
     def __init__(self, whole: Table, places: NDArray[np.int64]) -> None:
         super().__init__(digest_table(rows_in_order(whole, places)))
         vars(self).update(whole=whole, places=places)
@@ -106,10 +113,18 @@ class SelectedTable(StoredTable):
         for start in range(0, len(self.places), rows):
             yield rows_in_order(self.whole, self.places[start : start + rows])
 
+    def without(self, columns: frozenset[str]) -> StoredTable:
+        """Return the rows without some columns."""
+        return SelectedTable(_without(self.whole, columns), self.places)
+
     @property
     def num_rows(self) -> int:
         """The number of rows."""
         return len(self.places)
+
+
+def _without(table: Table, columns: frozenset[str]) -> Table:
+    return table.select([name for name in table.column_names if name not in columns])
 
 
 def rows_in_order(table: Table, places: NDArray[np.int64]) -> Table:
