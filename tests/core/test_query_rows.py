@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from arro3.core import Table
 
 from ragstone.core.query_rows import blocks_by_query, rows_of
 from ragstone.core.schemas import SEARCHES, columns, rankings_to_table, to_table
 from ragstone.core.store import Store
-from ragstone.core.stored_table import StoredTable
+from ragstone.core.stored_table import SelectedTable, StoredTable
 from ragstone.types import Ranking
 
 IDS = [f"q{n}" for n in range(7)]
@@ -78,3 +80,26 @@ def test_the_rows_of_some_queries_are_found_in_any_block(tmp_path: Path) -> None
     found = [q for block in rows_of(kept, ["q6", "q2", "q0"]) for q in columns(block)["query_id"]]
 
     assert found == ["q0"] * 3 + ["q6"] * 3
+
+
+def test_a_query_with_two_rows_has_no_place() -> None:
+    """Blocks need one row per query in the first table; another order is refused too."""
+    assert blocks_by_query({"searches": searches(["q1", "q1"]), "run": run(["q1"])}, 2) is None
+    assert blocks_by_query({"searches": searches(IDS), "run": run(IDS[::-1])}, 2) is None
+
+
+@pytest.mark.parametrize("places", [[0, 3, 4, 6], [], [2]])
+def test_selected_rows_are_those_of_a_copy(places: list[int]) -> None:
+    """Rows of a table of several pieces: whole, in blocks, and without a column."""
+    pieces = [searches(IDS[:2]).table, searches(IDS[2:]).table]
+    whole = Table.from_batches([b for piece in pieces for b in piece.to_batches()])
+    found = SelectedTable(whole, np.array(places, np.int64))
+    copy = StoredTable.in_memory(searches([IDS[place] for place in places]).table)
+
+    assert found.digest == copy.digest
+    assert found.num_rows == copy.num_rows
+    assert columns(found.table) == columns(copy.table)
+    ids = [one for block in found.blocks(2) for one in columns(block)["query_id"]]
+    assert ids == [IDS[place] for place in places]
+    text = frozenset({"text"})
+    assert found.without(text).digest == copy.without(text).digest

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import random
+import string
+
 import pytest
 from tests.support import answer_value
 
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.k_precision import KPrecision
+from ragstone.text import numbers as numbers_module
 from ragstone.types import Context, ContextPassage
 
 SAME = [
@@ -225,3 +229,23 @@ def test_k_precision_reads_every_script(answer: str, passage: str, value: float)
     pairs = AnswerBatch([answer], [()], [""], [context], [""])
 
     assert KPrecision().values(pairs).tolist() == pytest.approx([value])
+
+
+@pytest.mark.parametrize("language", ["", "de"])
+def test_long_texts_are_as_short_ones(language: str) -> None:
+    """The numbers of a long text are found by arrays; all neighbours of digits occur in it."""
+    draw = random.Random(5)  # noqa: S311 - any texts
+    signs = [*string.printable, "12", "1/2", " % ", " percent", " million dollars", "us$", "c++"]
+    text = "".join(draw.choices([*signs, *string.digits * 5, *".,$% -" * 3], k=20_000)).lower()
+    assert len(text) > numbers_module._LONG
+
+    found = numbers_module.numbers(text, language)
+
+    assert found == plain_numbers(text, language)
+
+
+def plain_numbers(text: str, language: str) -> str:
+    """Return the text with its numbers in one spelling, found by a search alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbers_module, "_LONG", len(text) + 1)
+        return numbers_module.numbers(text, language)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from arro3.core import Array, Table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragstone.core.stored_table import StoredTable
+
+    Ints = NDArray[np.int64]
 
 _ID = "query_id"
 
@@ -26,12 +30,10 @@ def blocks_by_query(
     Returns None if a table has its queries in another order.
     """
     main, *others = tables.values()
-    places: dict[str, int] = {}
-    for block in main.blocks():
-        for query_id in block.column(_ID).to_pylist():
-            places[query_id] = len(places)
+    if (places := _Places.of(main)) is None:
+        return None
     spans = [_Spans.of(table, places) for table in others]
-    if len(places) != main.num_rows or None in spans:
+    if None in spans:
         return None
     return _blocks(tables, [one for one in spans if one is not None], queries)
 
@@ -68,36 +70,62 @@ def _blocks(
         yield dict(zip(tables, (block, *parts), strict=True))
 
 
+@dataclass(frozen=True)
+class _Places:
+    """The place of each query of a table, by hashes: ids of many queries would fill memory."""
+
+    hashes: Ints
+    """In ascending order."""
+    places: Ints
+
+    @classmethod
+    def of(cls, table: StoredTable) -> _Places | None:
+        """Return the places; None if a query has several rows."""
+        hashes = np.concatenate([np.zeros(0, np.int64), *map(_hashes, table.blocks())])
+        order = np.argsort(hashes)
+        hashes = hashes[order]
+        return None if (hashes[1:] == hashes[:-1]).any() else cls(hashes, order)
+
+    def known(self, hashes: Ints) -> tuple[Ints, Ints]:
+        """Return the positions of the queries that the table has, and their places."""
+        if not len(self.hashes):
+            return self.places, self.places
+        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        known = np.flatnonzero(self.hashes[at] == hashes)
+        return known, self.places[at[known]]
+
+
+def _hashes(block: Table) -> Ints:
+    ids = block.column(_ID).to_pylist()
+    return np.fromiter(map(hash, ids), np.int64, len(ids))
+
+
 class _Spans:
     """The first row of each query of a table."""
 
-    def __init__(self, places: array[int], starts: array[int], rows: int) -> None:
+    def __init__(self, places: Ints, starts: Ints, rows: int) -> None:
         self._places, self._starts, self._rows = places, starts, rows
-        self._next = 0
 
     @classmethod
-    def of(cls, table: StoredTable, known: Mapping[str, int]) -> _Spans | None:
+    def of(cls, table: StoredTable, known: _Places) -> _Spans | None:
         """Return the spans of a table; None if its queries are not in the order of `known`."""
-        places, starts, rows, last = array("q"), array("q"), 0, None
+        places, starts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        rows, last = 0, np.zeros(0, np.int64)
         for block in table.blocks():
-            for row, query_id in enumerate(block.column(_ID).to_pylist(), start=rows):
-                if query_id == last:
-                    continue
-                last, place = query_id, known.get(query_id)
-                if place is None:
-                    continue
-                if places and place <= places[-1]:
-                    return None
-                places.append(place)
-                starts.append(row)
-            rows += block.num_rows
-        return cls(places, starts, rows)
+            hashes = _hashes(block)
+            first = np.flatnonzero(np.diff(np.concatenate([last, hashes])))
+            first = first + 1 - len(last) if len(last) else np.concatenate([[0], first + 1])
+            there, found = known.known(hashes[first])
+            places.append(found)
+            starts.append(first[there] + rows)
+            rows, last = rows + len(hashes), hashes[-1:]
+        every = np.concatenate(places)
+        return None if (np.diff(every) <= 0).any() else cls(every, np.concatenate(starts), rows)
 
     def end(self, place: int) -> int:
-        """Return the number of rows before the query at `place`, which never decreases."""
-        while self._next < len(self._places) and self._places[self._next] < place:
-            self._next += 1
-        return self._starts[self._next] if self._next < len(self._starts) else self._rows
+        """Return the number of rows before the query at `place`."""
+        at = int(np.searchsorted(self._places, place))
+        return int(self._starts[at]) if at < len(self._starts) else self._rows
 
 
 class _Reader:

@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from arro3.core import Array, Table
+
 from ragstone.core import limits
 from ragstone.core.checksums import TABLE, read_manifest, verify_files
 from ragstone.core.fingerprint import digest_table
@@ -17,7 +20,7 @@ from ragstone.errors import StoreError
 from ragstone.types import one_line
 
 if TYPE_CHECKING:
-    from arro3.core import Table
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,10 @@ class StoredTable:
         """The record of the table's origin; empty for a table in memory."""
         return {} if self.folder is None else read_manifest(self.folder)
 
+    def without(self, columns: frozenset[str]) -> StoredTable:
+        """Return the table without some columns."""
+        return StoredTable.in_memory(_without(self.table, columns))
+
     @property
     def on_disk(self) -> StoredTable:
         """The same table, not in memory if it is in a store."""
@@ -84,6 +91,52 @@ class StoredTable:
     def name(self) -> str:
         """The name of the table's folder; "" for a table in memory."""
         return "" if self.folder is None else self.folder.name
+
+
+class SelectedTable(StoredTable):
+    """Some rows of a table in memory, which are copied when they are read."""
+
+    whole: Table
+    places: NDArray[np.int64]
+
+    def __init__(self, whole: Table, places: NDArray[np.int64]) -> None:
+        super().__init__(digest_table(rows_in_order(whole, places)))
+        vars(self).update(whole=whole, places=places)
+
+    @property
+    def table(self) -> Table:
+        """The rows, as a new table."""
+        return rows_in_order(self.whole, self.places)
+
+    def blocks(self, rows: int = limits.PARQUET_BATCH_ROWS) -> Iterator[Table]:
+        """Yield the rows in pieces of at most `rows` rows."""
+        for start in range(0, len(self.places), rows):
+            yield rows_in_order(self.whole, self.places[start : start + rows])
+
+    def without(self, columns: frozenset[str]) -> StoredTable:
+        """Return the rows without some columns."""
+        return SelectedTable(_without(self.whole, columns), self.places)
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        return len(self.places)
+
+
+def _without(table: Table, columns: frozenset[str]) -> Table:
+    return table.select([name for name in table.column_names if name not in columns])
+
+
+def rows_in_order(table: Table, places: NDArray[np.int64]) -> Table:
+    """Return the rows of a table at some places (from 0) in ascending order."""
+    found, start = [], 0
+    for batch in table.to_batches():
+        stop = start + batch.num_rows
+        first, last = np.searchsorted(places, (start, stop))
+        if first < last:
+            found.append(batch.take(Array.from_numpy(places[first:last] - start)))
+        start = stop
+    return Table.from_batches(found, schema=table.schema)
 
 
 def unverified_table(folder: Path) -> Table:

@@ -73,6 +73,8 @@ def _query(row: Row) -> Query:
     check_names(row, QUERY_FIELDS)
     query_id, answers = row.take_id(), row.take_texts("answers")
     text = row.take_text("text", optional=True)
+    if not row:
+        return Query(query_id, text, tuple(answers or ()), labels={})
     for name in ("history", "rewrite"):
         row.pop(name, None)
     labels = labels_from_json(row.take_labels()) if row else {}

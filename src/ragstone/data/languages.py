@@ -259,11 +259,15 @@ def apart(queries: Iterable[Query]) -> tuple[dict[str, tuple[str, str]], int]:
 
     The first is query id -> (stated, recognised).
     """
-    pairs = {q.query_id: (stated_language(q.labels), q.text) for q in queries}
-    found = {i: (stated, language_of(text)) for i, (stated, text) in pairs.items() if stated}
-    known = {i: pair for i, pair in found.items() if pair[1]}
-    other = {i: p for i, p in known.items() if p[0] != p[1] and {*p} != _ALIKE}
-    return other, len(known)
+    other, known = dict[str, tuple[str, str]](), 0
+    for query in queries:
+        stated = stated_language(query.labels)
+        if not stated or not (found := language_of(query.text)):
+            continue
+        known += 1
+        if stated != found and {stated, found} != _ALIKE:
+            other[query.query_id] = (stated, found)
+    return other, known
 
 
 def language_notes(queries: Iterable[Query]) -> Iterator[str]:

@@ -23,10 +23,15 @@ def clusters_table(dataset: Dataset) -> StoredTable:
 def query_clusters(dataset: Dataset) -> dict[str, str]:
     """Return query id -> cluster; clusters with translations of one query are one."""
     named, translated = dict[str, str](), list[tuple[str, str]]()
+    known: dict[str, str] = {}
+    """Each cluster's name once, which many queries share."""
     for query in dataset.queries:
-        named[query.query_id] = cluster = _cluster_of(dataset, query)
+        cluster = _cluster_of(dataset, query)
+        named[query.query_id] = cluster = known.setdefault(cluster, cluster)
         if PARALLEL in query.labels:
             translated.append((str(query.labels[PARALLEL]), cluster))
+    if not translated:
+        return named
     same = joined_clusters(translated)
     return {query_id: same.get(cluster, cluster) for query_id, cluster in named.items()}
 

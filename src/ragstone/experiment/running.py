@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from ragstone.calls.runs import finish
 from ragstone.calls.usage import Usage
+from ragstone.core.freed_memory import give_back
 from ragstone.core.progress import Bar, progress
 from ragstone.errors import CallError, ComponentError, LimitReached, RagstoneError
 from ragstone.experiment.batched_answers import in_batches, requests_of
@@ -108,6 +109,7 @@ class Run:
                 self._waiting[given] -= 1
                 if not self._waiting[given] and given in self.done:
                     self.done[given] = self.done[given].on_disk
+        give_back()
 
     def finish(self) -> Record:
         """Write the record of a run that ended, and return it."""

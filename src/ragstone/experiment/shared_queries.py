@@ -8,13 +8,16 @@ settings that need one.
 from __future__ import annotations
 
 import random
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragstone.core.schemas import COLLECTIONS, to_table
-from ragstone.core.stored_table import StoredTable
+from ragstone.core.stored_table import SelectedTable, StoredTable
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.wording import left_out_text, not_applicable_text
@@ -75,21 +78,22 @@ def own_queries(dataset: Dataset, settings: Sequence[ContextSetting]) -> dict[st
         ConfigError: a setting applies to no query.
     """
     found = {}
-    ids = dataset.query_ids
-    relevant = [_relevant(dataset, query_id) for query_id in ids]
+    relevant = [_relevant(dataset, query.query_id) for query in dataset.queries]
     for setting in settings:
-        asked = zip(dataset.queries, relevant, strict=True)
-        reasons = [setting.inapplicable(query, count) for query, count in asked]
-        kept = [place for place, reason in enumerate(reasons) if not reason]
-        named = {query_id: why for query_id, why in zip(ids, reasons, strict=True) if why}
+        kept, named = array("q"), dict[str, str]()
+        for place, query in enumerate(dataset.queries):
+            if reason := setting.inapplicable(query, relevant[place]):
+                named[query.query_id] = reason
+            else:
+                kept.append(place)
         if not kept:
             problem = not_applicable_text({setting.setting: Counter(named.values())})
             raise ConfigError(
                 f"{problem}; remove the setting, or sample other queries", key="settings"
             )
         if named:
-            table = StoredTable.in_memory(dataset.select(kept).query_table)
-            found[setting.setting] = OwnQueries(table, named)
+            places = np.frombuffer(kept, np.int64)
+            found[setting.setting] = OwnQueries(SelectedTable(dataset.query_table, places), named)
     return found
 
 

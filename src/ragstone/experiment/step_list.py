@@ -226,10 +226,7 @@ def _repeat(number: int) -> dict[str, StoredTable]:
 
 def without(table: StoredTable, columns: frozenset[str]) -> StoredTable:
     """Return a table without some columns; a label then changes no key of a step without labels."""
-    if not columns:
-        return table
-    kept = [name for name in table.table.column_names if name not in columns]
-    return StoredTable.in_memory(table.table.select(kept))
+    return table.without(columns) if columns else table
 
 
 def _identity(source: Step | StoredTable) -> str | int:

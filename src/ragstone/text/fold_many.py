@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from ragstone.core import limits
@@ -42,13 +43,14 @@ def fold_joined(texts: Sequence[str], language: str = "") -> str:
         return fold_joined([text.replace(END, " ") for text in texts], language)
     if joined.isascii():
         return _ascii(joined, language)
-    own = [text for text in texts if not text.isascii()]
-    others = iter(_others(own, language))
-    plain = [text for text in texts if text.isascii()]
-    if not plain:
+    plain = list(map(str.isascii, texts))
+    others = _others([text for text, one in zip(texts, plain, strict=True) if not one], language)
+    if len(others) == len(texts):
         return END.join(others)
-    ascii_ones = iter(_ascii(END.join(plain), language).split(END))
-    return END.join(next(ascii_ones) if text.isascii() else next(others) for text in texts)
+    found = _ascii(END.join(compress(texts, plain)), language).split(END)
+    for place, text in zip((i for i, one in enumerate(plain) if not one), others, strict=True):
+        found.insert(place, text)
+    return END.join(found)
 
 
 def _ascii(joined: str, language: str) -> str:

@@ -7,11 +7,17 @@ that the later steps, which delete signs, treat it as a letter.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
-from typing import Final
+from functools import cache, lru_cache
+from string import ascii_letters
+from typing import TYPE_CHECKING, Final
 
 from ragstone.text.language_names import base_code
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _PRIVATE: Final = 0xF0000
 """Start of the private area that represents the signs of the basic multilingual plane."""
@@ -106,10 +112,15 @@ _NOT_PLAIN: Final = re.compile(
     re.VERBOSE,
 )
 """The first digit of a number that may be written in another way; other digits stay as they are."""
+_LONG: Final = 4096
+"""Characters from which a pass over arrays is faster than a search."""
+_BLANK: Final = 32
+_WORDS: Final = "phtmbude"
+"""The first letters of the ASCII words of `_PERCENT`, `_SCALE` and `_MONEY`."""
 _SIGNS_BEFORE: Final = 4
 _SIGN_BEFORE: Final = re.compile(f"[-%. {CURRENCIES}]")
 _US_DOLLARS: Final = re.compile(r"\bus\$")
-_NAME_SIGN: Final = re.compile("[+#♭]")
+_NAME_SIGNS: Final = tuple(re.compile(re.escape(sign)) for sign in "+#♭")
 _NAME: Final = re.compile(r"[+#♭](?:(?<=[^\W\d_]\+)\+|(?<=[^\W_][+#♭])(?!\w))")
 _DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)|\d{4}\.\d{1,2}\.\d{1,2}")
 _BY_THREES: Final = re.compile(r"[1-9]\d{0,2}(?:\D\d{3})+")
@@ -162,14 +173,64 @@ def numbers(text: str, language: str = "") -> str:
     if "us$" in text:
         text = _US_DOLLARS.sub("$", text)
     found, done = list[str](), 0
-    while digit := _NOT_PLAIN.search(text, done):
-        first = _first_sign(text, digit.start(), done)
+    for digit in _first_digits(text):
+        if digit < done or not _NOT_PLAIN.match(text, digit):
+            continue
+        first = _first_sign(text, digit, done)
         while not (number := _NUMBER.match(text, first)):
             first += 1
         found += (text[done:first], _written(number, comma=comma))
         done = number.end()
-    text = "".join((*found, text[done:]))
-    return _NAME.sub(lambda m: hold(m[0]), text) if _NAME_SIGN.search(text) else text
+    return _with_names("".join((*found, text[done:])))
+
+
+def _with_names(text: str) -> str:
+    """Return a text with the signs of names held, such as those of C++."""
+    # To search for one character is much faster than for any of three.
+    places = sorted(found.start() for sign in _NAME_SIGNS for found in sign.finditer(text))
+    found, done = list[str](), 0
+    for place in places:
+        if place >= done and (name := _NAME.match(text, place)):
+            found += (text[done:place], hold(name[0]))
+            done = name.end()
+    return "".join((*found, text[done:])) if found else text
+
+
+def _first_digits(text: str) -> Iterator[int]:
+    """Yield the places, in order, of the first digits that `_NOT_PLAIN` may match.
+
+    In a long text of ASCII they are found by their neighbours, in one pass over all characters.
+    """
+    if len(text) < _LONG or not text.isascii():
+        yield from _searched(text)
+        return
+    import numpy as np
+
+    held = np.frombuffer(f"\0\0{text}\0\0".encode(), np.uint8)
+    digits = _flags("0123456789")[held]
+    edges = np.flatnonzero(digits[1:] != digits[:-1]) + 1
+    starts, ends = edges[0::2], edges[1::2]
+    before, behind = held[starts - 1], held[ends]
+    next_to = _flags("%$-.")[before] | _flags(f"^%${ascii_letters}")[behind]
+    next_to |= (before == _BLANK) & _flags("%$")[held[starts - 2]]
+    next_to |= (behind == _BLANK) & _flags("0123456789%$" + _WORDS)[held[ends + 1]]
+    next_to |= _flags(".,'-/:*+=")[behind] & digits[ends + 1]
+    yield from (starts[next_to] - 2).tolist()
+
+
+def _searched(text: str) -> Iterator[int]:
+    place = 0
+    while found := _NOT_PLAIN.search(text, place):
+        yield found.start()
+        place = found.start() + 1
+
+
+@cache
+def _flags(characters: str) -> NDArray[np.bool_]:
+    """Return whether each byte is one of some ASCII characters."""
+    import numpy as np
+
+    return np.isin(np.arange(256), list(characters.encode()))
 
 
 def _first_sign(text: str, digit: int, done: int) -> int:

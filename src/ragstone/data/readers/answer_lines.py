@@ -26,6 +26,8 @@ from ragstone.types import Prediction
 SCORED: Final = ("query_id", "answer", "context", "contexts", "setting", "reason")
 """Fields of `ragstone score`; a name close to one of them is an error."""
 
+_ANSWER: Final = frozenset({"answer"})
+
 
 def has_own_rows(path: Path) -> bool:
     """Return whether a file is JSON lines of this form; else it is a table."""
@@ -108,6 +110,8 @@ def _refuse_second(query_id: str, line: int | None) -> None:
 def read_answer(row: Row) -> tuple[tuple[str, str], Prediction]:
     """Return the key and the prediction of a line; raise `FieldError` for a wrong field."""
     query_id = row.take_id("query_id")
+    if row.keys() == _ANSWER and type(row["answer"]) is str:  # as most files have
+        return (query_id, ""), Prediction(query_id, row["answer"])
     setting = row.take_text("setting", optional=True)
     failed = "answer" in row and row["answer"] is None
     shown = row.get("contexts", row.get("context"))

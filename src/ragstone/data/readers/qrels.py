@@ -55,18 +55,17 @@ def collect_qrels(
 ) -> Table:
     """Return the QRELS table of checked judgements; `name` is the name of the file."""
     builder, total = qrels(), 0
-    seen: dict[tuple[str, str], tuple[str, int]] = {}
+    seen = _Seen()
     queries, passages = list[str](), list[str]()
     for place, query_id, passage_id, grade in judgements:
         total += 1
-        before = seen.setdefault((query_id, passage_id), (place, grade))
-        if before[1] != grade:
+        if before := seen.before(place, query_id, passage_id, grade):
+            if before[1] == grade:
+                continue
             raise DatasetError(
                 f"{name}, {place}: query {query_id!r} and passage {passage_id!r} have grade "
                 f"{grade}, and {before[1]} in {before[0]}; keep one of the two"
             )
-        if before[0] != place:
-            continue
         no_query, no_passage = known.unknown(query_id, passage_id)
         if no_query:
             queries.append(f"{query_id!r} ({place})")
@@ -82,6 +81,26 @@ def collect_qrels(
     if problems:
         report_dangling(f"{name}: of {total:,} judgements {'; '.join(problems)}", dangling)
     return builder.finish()
+
+
+class _Seen:
+    """The judged pairs by their hashes: the ids of a million pairs would fill memory."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, int] = {}
+        self._grades: list[int] = []
+        self._places: list[str] = []
+
+    def before(
+        self, place: str, query_id: str, passage_id: str, grade: int
+    ) -> tuple[str, int] | None:
+        """Return place and grade of an earlier judgement of a pair; add the first one."""
+        row = self._rows.setdefault(hash((query_id, passage_id)), len(self._grades))
+        if row < len(self._grades):
+            return self._places[row], self._grades[row]
+        self._grades.append(grade)
+        self._places.append(place)
+        return None
 
 
 def report_dangling(problem: str, dangling: Literal["error", "drop"]) -> None:

@@ -215,7 +215,7 @@ class Row(dict[str, Any]):
     def take_id(self, name: str = "_id") -> str:
         """Return an id: not empty, without tabs and line breaks."""
         value = self.take_text(name)
-        if not value.strip() or BREAKS.intersection(value):
+        if not value.strip() or (not value.isprintable() and BREAKS.intersection(value)):
             raise FieldError(
                 f"the field {name!r} must be text on one line, without tabs and not empty, "
                 f"found {show(value)}"
