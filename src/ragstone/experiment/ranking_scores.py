@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.same_language import ranked_languages
 from ragstone.components.metrics.score import NO_RELEVANT, RankingScores
+from ragstone.components.metrics.score_columns import ScoreColumns
 from ragstone.core.schemas import columns, table_to_queries, table_to_rankings
 from ragstone.data.corpus import Corpus
 from ragstone.data.document_level import judge_documents
 from ragstone.data.lazy_rows import JudgementRows
+from ragstone.experiment.score_work import add_rows
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
@@ -85,6 +88,16 @@ class ScoredRankings(RankingScores):
             ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
             known["documents"] = _documents(self._corpus, ids, self._counts_as or {})
         self.add(judged, rankings, query_ids, **known)
+
+    def empty(self) -> ScoredRankings:
+        """Return the same without the queries that were added."""
+        found = copy.copy(self)
+        ScoreColumns.__init__(found, self.names)
+        return found
+
+    def add_rows(self, table: Table) -> None:
+        """Add the queries of a SCORES table."""
+        add_rows(self, table)
 
     def _first(self, passage_id: str) -> str:
         return str((self._counts_as or {}).get(passage_id, passage_id))
