@@ -44,6 +44,8 @@ class ScoreWork:
 
 def add_rows(scores: ScoreColumns, table: Table) -> None:
     """Add the queries of a SCORES table, which other scores of the same metrics made."""
+    if not table.num_rows:
+        return
     size, held = table.num_rows // len(scores.names), columns(table)
     values = np.array([np.nan if one is None else one for one in held["value"]], float)
     status = np.array([_CODES[one] for one in held["status"]], np.uint8)

@@ -8,7 +8,7 @@ appears by a rename, so a run that was killed goes on with the blocks that it ha
 is given a block a second time returns the shard. The shards are removed when the step is stored.
 
 Steps that call models stay in this process, so that all calls have one rate limit, one budget and
-one log. So do scores that need all queries (`score_work`).
+one log. So do scores that depend on other queries (`score_work`).
 """
 
 from __future__ import annotations
