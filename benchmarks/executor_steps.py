@@ -103,8 +103,8 @@ def measure(job: str, executor: str) -> None:
     """Compute a step; print its digest and the processor seconds here and in the workers."""
     from ragstone.components.metrics.parse import parse_metric
     from ragstone.core.executors.spec import executor_of
-    from ragstone.core.store import Store
     from ragstone.core.schemas import SCORES, joined
+    from ragstone.core.store import Store
     from ragstone.core.stored_table import StoredTable
     from ragstone.experiment.block_work import Tally
     from ragstone.experiment.metric_set import MetricSet
