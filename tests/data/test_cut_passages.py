@@ -19,6 +19,7 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.documents.corpus import DocumentFiles
 from ragstone.data.load import load_dataset
 from ragstone.data.rechunk.rechunk import rechunk
+from ragstone.experiment.load import load_experiment
 from ragstone.protocols import Chunker
 from ragstone.types import Document
 
@@ -101,6 +102,23 @@ def test_files_are_cut_alike(
         found = DocumentFiles(str(folder), chunker=Words(5)).corpus()
     assert found.digest == plain.digest
     assert [len(block) for block in executor.sent] == [1, 3]
+
+
+def test_the_data_of_an_experiment_are_cut_by_its_executor(
+    executor: Dying, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The data set is that of an experiment without one."""
+    monkeypatch.setattr(limits, "CUT_BLOCK_CHARACTERS", 5000)
+    document = {
+        "data": {"path": "sample", "chunker": "words(20)"},
+        "store": str(tmp_path / "store"),
+        "systems": [{"retriever": "bm25"}],
+        "metrics": ["R@5"],
+    }
+    plain = load_experiment(document).dataset
+    monkeypatch.setattr("ragstone.experiment.experiment.executor_of", lambda _: executor)
+    assert digests(load_experiment(document).dataset) == digests(plain)
+    assert executor.mark.exists()
 
 
 def test_one_block_and_your_own_chunker_stay_here(executor: Dying) -> None:

@@ -108,10 +108,11 @@ class _Reading:
         """Yield name, text and sections of the files that can be read, and note the others."""
         for name, parsed in files:
             shown = name.encode(errors="backslashreplace").decode()
+            why = parsed if isinstance(parsed, str) else ""
             if shown != name or BREAKS.intersection(name):
-                parsed = "its name has a tab, a line break or bytes that are not UTF-8; rename it"
-            if isinstance(parsed, str):
-                self.failed[" ".join(shown.split())] = parsed
+                why = "its name has a tab, a line break or bytes that are not UTF-8; rename it"
+            if why or isinstance(parsed, str):
+                self.failed[" ".join(shown.split())] = why
                 continue
             for note, count in parsed.notes.items():
                 if count:
