@@ -1,13 +1,14 @@
-"""What scoring costs on the workers of an executor, and in the process that started the run.
+"""What scoring and cutting cost on the workers of an executor, and in one process.
 
     python benchmarks/executor_steps.py [--only WORD] [--json FILE]
 
 Each job is one step: word metrics of 20,000 answers, three metrics of 10,000 rankings with 100
-passages each, and BERTScore of 2,000 answers with the bundled encoder. The questions, gold answers
-and passages are those of nq_singlehop, repeated under new ids; an answer is the first 60 words of a
-passage (12 for BERTScore), and rankings are those of BM25. Each job runs in this process and on
-`processes(2)`, each in a process of its own. Figures are processor seconds of the step: of the
-process that started it, and of the workers with their start. The digests have to be equal.
+passages each, BERTScore of 1,200 answers with the bundled encoder, and two chunkers on 13,752
+documents. Questions, gold answers and documents are those of nq_singlehop, the questions repeated
+under new ids; an answer is the first 60 words of a passage (12 for BERTScore), and rankings are
+those of BM25. Each job runs in one process and on `processes(2)`, each in a process of its own.
+Figures are processor seconds of the step: of the process that started it, and of the workers with
+their start. The digests have to be equal.
 """
 
 from __future__ import annotations
@@ -33,9 +34,12 @@ from measured import (  # type: ignore[import-not-found]  # a file beside this o
 JOBS = {
     "answers": (20_000, 60, ("EM", "F1", "Match", "ROUGE-1", "ROUGE-L")),
     "rankings": (10_000, 0, ("nDCG@10", "R@5", "MRR")),
-    "BERTScore": (2_000, 12, ("BERTScore-F1(model=all-minilm-l6-v2)",)),
+    "BERTScore": (1_200, 12, ("BERTScore-F1(model=all-minilm-l6-v2)",)),
 }
 """Job -> number of queries, words of an answer, and metrics."""
+CHUNKERS = {"cutting by words": "words(50)", "cutting by sentences": "sentences"}
+"""Job -> chunker."""
+DOCUMENTS = 13_752
 WORKERS = "processes(2)"
 
 
@@ -99,10 +103,26 @@ def inputs_of(job: str) -> tuple[str, dict[str, Any]]:
     return "score-answer", given | {"predictions": predictions_to_table(predictions)}
 
 
-def measure(job: str, executor: str) -> None:
-    """Compute a step; print its digest and the processor seconds here and in the workers."""
+def cut(chunker: str, executor: Any) -> tuple[Any, float]:
+    """Return the passages that a chunker cuts, and the processor seconds of this process."""
+    from ragstone.core.registry import create
+    from ragstone.core.schemas import queries_to_table
+    from ragstone.data.corpus import Corpus
+    from ragstone.data.cut_passages import cut_by
+    from ragstone.data.dataset import Dataset
+    from ragstone.data.rechunk.rechunk import rechunk
+    from ragstone.data.table_builder import judgements
+
+    given = Dataset("nq", queries_to_table([]), Corpus.from_passages(passages()), judgements({}))
+    chosen, before = create("chunkers", chunker, where="benchmark"), seconds()
+    with cut_by(executor):
+        found = rechunk(given, chosen).dataset.corpus.table
+    return found, seconds() - before
+
+
+def scored(job: str, executor: Any) -> tuple[Any, float]:
+    """Return the scores of a job, and the processor seconds of this process."""
     from ragstone.components.metrics.parse import parse_metric
-    from ragstone.core.executors.spec import executor_of
     from ragstone.core.schemas import SCORES, joined
     from ragstone.core.store import Store
     from ragstone.core.stored_table import StoredTable
@@ -115,22 +135,27 @@ def measure(job: str, executor: str) -> None:
 
     name, tables = inputs_of(job)
     inputs = {role: StoredTable.in_memory(table) for role, table in tables.items()}
-    metrics = MetricSet(tuple(map(parse_metric, JOBS[job][2])))
-    step, used = Step(name, metrics, inputs), executor_of(executor)
+    step = Step(name, MetricSet(tuple(map(parse_metric, JOBS[job][2]))), inputs)
     with tempfile.TemporaryDirectory() as folder:
-        store, before = Store(Path(folder)), seconds(resource.RUSAGE_SELF)
-        services = Services(store=store, executor=used)
+        store, before = Store(Path(folder)), seconds()
+        services = Services(store=store, executor=executor)
         sent = SentBlocks.of(step, inputs, store, services)
         found = joined(list(result_blocks(step, inputs, services, Tally(), sent)), SCORES)
-        if sent is not None:
-            sent.remove_shards()
-        used.close()
-        spent = seconds(resource.RUSAGE_SELF) - before
-    digest = StoredTable.in_memory(found).digest
-    print(json.dumps([digest, spent, seconds(resource.RUSAGE_CHILDREN)]))
+        executor.close()
+        return found, seconds() - before
 
 
-def seconds(whose: int) -> float:
+def measure(job: str, executor: str) -> None:
+    """Do a job; print its digest and the processor seconds here and in the workers."""
+    from ragstone.core.executors.spec import executor_of
+    from ragstone.core.fingerprint import digest_table
+
+    used = executor_of(executor)
+    found, spent = (cut if job in CHUNKERS else scored)(CHUNKERS.get(job, job), used)
+    print(json.dumps([digest_table(found), spent, seconds(resource.RUSAGE_CHILDREN)]))
+
+
+def seconds(whose: int = resource.RUSAGE_SELF) -> float:
     """Return processor seconds so far."""
     used = resource.getrusage(whose)
     return used.ru_utime + used.ru_stime
@@ -157,25 +182,30 @@ def main() -> None:
         measure(given.job, given.executor)
         return
     figures = []
-    for job, (count, _, metrics) in JOBS.items():
+    for job in (*JOBS, *CHUNKERS):
         if given.only not in job:
             continue
+        count = JOBS[job][0] if job in JOBS else DOCUMENTS
         digest, alone, _ = case(job, "")
         found, here, workers = case(job, WORKERS)
         if found != digest:
             raise SystemExit(f"{job}: the digest differs from that of one process")
         print(
-            f"{job} ({', '.join(metrics)}), {count:,} queries: {alone:.2f} CPU s in one process; "
-            f"with {WORKERS} {here:.2f} in the process that started it, {workers:.2f} in workers",
+            f"{job}, {count:,}: {alone:.2f} CPU s in one process; with {WORKERS} {here:.2f} in the "
+            f"process that started it, {workers:.2f} in workers",
             flush=True,
         )
-        for name, ours in (("here", here), ("here and in workers", here + workers)):
-            said = f"scoring {job} on two processes, {name}"
-            figures.append(
-                Measured(
-                    job=said, n=count, unit="CPU s", ours=ours, peer=alone, against="in process"
-                )
+        figures += [
+            Measured(
+                job=f"{job} on two processes, {name}",
+                n=count,
+                unit="CPU s",
+                ours=ours,
+                peer=alone,
+                against="in one process",
             )
+            for name, ours in (("here", here), ("here and in workers", here + workers))
+        ]
     if given.json:
         write_measured(given.json, figures)
 
