@@ -22,7 +22,6 @@ from ragstone.core.schemas import (
     table_to_predictions,
     table_to_queries,
 )
-from ragstone.experiment.score_work import add_rows
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -92,7 +91,7 @@ class ScoredAnswers:
 
     def add_rows(self, table: Table) -> None:
         """Add the queries of a SCORES table; no metric requires "attacks"."""
-        add_rows(self._plain, table)
+        self._plain.add_rows(table)
 
     @property
     def _columns(self) -> list[AnswerScores]:

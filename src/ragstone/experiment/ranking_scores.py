@@ -14,7 +14,6 @@ from ragstone.core.schemas import columns, table_to_queries, table_to_rankings
 from ragstone.data.corpus import Corpus
 from ragstone.data.document_level import judge_documents
 from ragstone.data.lazy_rows import JudgementRows
-from ragstone.experiment.score_work import add_rows
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
@@ -94,10 +93,6 @@ class ScoredRankings(RankingScores):
         found = copy.copy(self)
         ScoreColumns.__init__(found, self.names)
         return found
-
-    def add_rows(self, table: Table) -> None:
-        """Add the queries of a SCORES table."""
-        add_rows(self, table)
 
     def _first(self, passage_id: str) -> str:
         return str((self._counts_as or {}).get(passage_id, passage_id))

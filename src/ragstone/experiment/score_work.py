@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.bert_encoder import runs_bundled
 from ragstone.components.metrics.bert_score import BertMetric
-from ragstone.components.metrics.score_columns import STATUSES, Cells, ScoreColumns
-from ragstone.core.schemas import columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +15,6 @@ if TYPE_CHECKING:
 
     from ragstone.experiment.block_work import Tally
     from ragstone.experiment.metric_set import MetricSet
-
-_CODES: Final = {status: code for code, status in enumerate(STATUSES)}
 
 
 class ScoreWork:
@@ -40,25 +34,6 @@ class ScoreWork:
         tally.failed += scores.unscored
         found: Table = scores.table()
         return found
-
-
-def add_rows(scores: ScoreColumns, table: Table) -> None:
-    """Add the queries of a SCORES table, which other scores of the same metrics made."""
-    if not table.num_rows:
-        return
-    size, held = table.num_rows // len(scores.names), columns(table)
-    values = np.array([np.nan if one is None else one for one in held["value"]], float)
-    status = np.array([_CODES[one] for one in held["status"]], np.uint8)
-    reasons = held["reason"]
-    cells = [
-        Cells(
-            values[start : start + size],
-            status[start : start + size],
-            {place: why for place, why in enumerate(reasons[start : start + size]) if why},
-        )
-        for start in range(0, table.num_rows, size)
-    ]
-    scores.add_cells(held["query_id"][:size], cells)
 
 
 def scored_apart(metrics: MetricSet) -> bool:
