@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragstone.cli.data import command
+from ragstone.core import limits
 from ragstone.data.document_level import judge_documents
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.trec import read_qrels
@@ -161,3 +162,17 @@ def test_documents_alone_are_cut_without_queries(tmp_path: Path) -> None:
     assert [row["text"] for row in rows] == ["one two ", "three four"]
     assert "1 documents, 1 passages" in again.output
     assert not (tmp_path / "cut" / "queries.jsonl").exists()
+
+
+def test_workers_write_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files are those of one process; a wrong name costs nothing."""
+    monkeypatch.setattr(limits, "CUT_BLOCK_CHARACTERS", 5000)
+    plain, sent, wrong = (tmp_path / name for name in ("plain", "sent", "wrong"))
+    assert _chunk("sample", plain, "--chunker", "words(20)").exit_code == 0
+    workers = ("--executor", "processes(2)")
+    assert _chunk("sample", sent, "--chunker", "words(20)", *workers).exit_code == 0
+    for path in plain.iterdir():
+        assert (sent / path.name).read_bytes() == path.read_bytes()
+    refused = _chunk("sample", wrong, "--executor", "proceses(2)")
+    assert "did you mean 'processes'?" in str(refused.exception)
+    assert not wrong.exists()

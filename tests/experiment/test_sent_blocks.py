@@ -216,6 +216,7 @@ def test_a_killed_run_goes_on_with_its_blocks(
     results = run(tmp_path / "store")
     assert facts(results) == facts(plain)
     assert executor.kept >= len(before) - 1  # the first block of a retriever is not sent
+    assert {"score-ranking", "score-answer"} <= {job.step for job, _ in executor.jobs}
     assert not shards(tmp_path / "store")
 
 

@@ -37,9 +37,21 @@ if TYPE_CHECKING:
     default=0.5,
     help="Minimum overlap, as a share of the shorter passage, to transfer a judgement.",
 )
+@click.option(
+    "--executor",
+    default="",
+    metavar="SPEC",
+    help="Cut documents elsewhere: processes(4), dask(address=tcp://host:8786), ray(workers=2).",
+)
 @json_option
 def chunk_command(
-    source: str, target: Path, *, chunker: str, documents: Path | None, threshold: float
+    source: str,
+    target: Path,
+    *,
+    chunker: str,
+    documents: Path | None,
+    threshold: float,
+    executor: str,
 ) -> None:
     """Cut the documents of SOURCE into new passages.
 
@@ -58,7 +70,9 @@ def chunk_command(
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core import registry
+    from ragstone.core.executors.spec import executor_of
     from ragstone.core.progress import shown_by
+    from ragstone.data.cut_passages import cut_by
     from ragstone.data.load import document_reader, load_dataset
     from ragstone.data.readers.folder import read_corpus, read_corpus_alone
     from ragstone.data.rechunk.rechunk import rechunk
@@ -66,7 +80,7 @@ def chunk_command(
 
     check_target(target)
     cutter = registry.create("chunkers", chunker, where="--chunker", folder=Path())
-    with shown_by(open_bar):
+    with shown_by(open_bar), cut_by(executor_of(executor)):
         alone = read_corpus_alone(Path(source))
         streamed = None if alone else document_reader(source)
         if streamed:

@@ -40,7 +40,7 @@ class ScoredAnswers:
     """
 
     def __init__(self, metrics: Sequence[Any], *, knows_context: bool = True) -> None:
-        self._knows_context = knows_context
+        self._metrics, self._knows_context = metrics, knows_context
         self._plain = AnswerScores([m for m in metrics if "attacks" not in m.requires])
         attacks = [m for m in metrics if "attacks" in m.requires]
         self._attacks = AnswerScores(attacks) if attacks else None
@@ -84,6 +84,14 @@ class ScoredAnswers:
             {} if shown is None else _by_query(shown),
             None if built is None else _by_query(built),
         )
+
+    def empty(self) -> ScoredAnswers:
+        """Return the same without the queries that were added."""
+        return ScoredAnswers(self._metrics, knows_context=self._knows_context)
+
+    def add_rows(self, table: Table) -> None:
+        """Add the queries of a SCORES table; no metric requires "attacks"."""
+        self._plain.add_rows(table)
 
     @property
     def _columns(self) -> list[AnswerScores]:

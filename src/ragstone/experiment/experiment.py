@@ -19,6 +19,7 @@ from ragstone.core.executors.spec import executor_of
 from ragstone.core.registry import beside, create
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
+from ragstone.data.cut_passages import cut_by
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
@@ -88,7 +89,7 @@ class Experiment:
     @cached_property
     def dataset(self) -> Dataset:
         """The whole data set; arrays derived from it go into the experiment's store."""
-        with parses_kept_in(self.store):
+        with parses_kept_in(self.store), cut_by(executor_of(self.file.executor)):
             loaded = load_dataset(self.file.data, folder=self.folder)
         loaded = with_collections(loaded, self.file.systems)
         corpus = loaded.corpus.kept_in(self.store)

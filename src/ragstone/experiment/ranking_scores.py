@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.same_language import ranked_languages
 from ragstone.components.metrics.score import NO_RELEVANT, RankingScores
+from ragstone.components.metrics.score_columns import ScoreColumns
 from ragstone.core.schemas import columns, table_to_queries, table_to_rankings
 from ragstone.data.corpus import Corpus
 from ragstone.data.document_level import judge_documents
@@ -85,6 +87,12 @@ class ScoredRankings(RankingScores):
             ids.update(*(judged.get(query_id, ()) for query_id in query_ids))
             known["documents"] = _documents(self._corpus, ids, self._counts_as or {})
         self.add(judged, rankings, query_ids, **known)
+
+    def empty(self) -> ScoredRankings:
+        """Return the same without the queries that were added."""
+        found = copy.copy(self)
+        ScoreColumns.__init__(found, self.names)
+        return found
 
     def _first(self, passage_id: str) -> str:
         return str((self._counts_as or {}).get(passage_id, passage_id))

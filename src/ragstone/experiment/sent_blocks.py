@@ -8,7 +8,7 @@ appears by a rename, so a run that was killed goes on with the blocks that it ha
 is given a block a second time returns the shard. The shards are removed when the step is stored.
 
 Steps that call models stay in this process, so that all calls have one rate limit, one budget and
-one log. Scores stay here too: their rows are metric by metric over all queries.
+one log. So do scores that depend on other queries (`score_work`).
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ from ragstone.core.user_code import is_ours
 from ragstone.data.corpus import Corpus
 from ragstone.errors import StoreError
 from ragstone.experiment.block_work import BlockWork, Tally, use_folder
+from ragstone.experiment.metric_set import MetricSet
+from ragstone.experiment.score_work import ScoreWork, scored_apart
 from ragstone.experiment.steps import SHARED_INPUTS, Step
 from ragstone.protocols import Services
 
@@ -161,7 +163,7 @@ class SentBlocks:
         self,
         blocks: Iterable[Mapping[str, Table]],
         shared: Mapping[str, StoredTable],
-        work: BlockWork,
+        work: BlockWork | ScoreWork,
         tally: Tally,
     ) -> Iterator[Table]:
         """Yield the rows of each block, in order; a single block is computed here."""
@@ -211,13 +213,15 @@ def may_be_sent(step: Step) -> bool:
     """Return whether a step is computed by queries, by components of Ragstone, without calls."""
     component = step.component
     divisible = is_ours(type(component)) and not component.takes_all_items
+    if step.kind.in_columns:
+        return isinstance(component, MetricSet) and scored_apart(component)
     if step.kind.to_table is None or not divisible or component.cost(1, 1):
         return False
     return ASKS_A_SERVER.isdisjoint(names_in(component))
 
 
 @lru_cache(maxsize=1)
-def _work(job: BlockJob) -> BlockWork:
+def _work(job: BlockJob) -> BlockWork | ScoreWork:
     """Return the work of a job; a worker opens its tables and its index once."""
     store = Store(Path(job.store))
     corpus, tables = None, dict[str, Any]()
@@ -228,7 +232,10 @@ def _work(job: BlockJob) -> BlockWork:
         else:
             tables[name] = unverified_table(_shared(store, name, digest))
     step = Step(job.step, job.part.component(), {}, job.system)
-    return BlockWork(step, tables, Services(store=store, corpus=corpus))
+    services = Services(store=store, corpus=corpus)
+    if step.kind.in_columns:
+        return ScoreWork(step.kind.apply(step.component, services, **tables))
+    return BlockWork(step, tables, services)
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from ragstone.core.step_notes import most_frequent
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.experiment.block_work import BlockWork, Tally
+from ragstone.experiment.score_work import ScoreWork
 from ragstone.experiment.sent_blocks import SentBlocks
 from ragstone.experiment.steps import SHARED_INPUTS, Result, Step
 
@@ -68,8 +69,13 @@ def result_blocks(
     if step.kind.in_columns:
         shared_tables = {name: tables[name].table for name in tables.keys() & SHARED_INPUTS}
         scores = step.kind.apply(step.component, services, **shared_tables)
-        for block in _blocks(step.component, by_query):
-            scores.add_tables(**block)
+        given = _blocks(step.component, by_query)
+        if sent is None:
+            for block in given:
+                scores.add_tables(**block)
+        else:
+            for found_rows in sent.results(given, tables, ScoreWork(scores), tally):
+                scores.add_rows(found_rows)
         tally.failed, tally.beside = scores.unscored, scores.beside
         found = scores.tables()
         yield next(found, to_table(SCORES, dict.fromkeys(SCORES.names, ())))

@@ -17,6 +17,7 @@ from tests.fakes.made_pages import kilt, lines
 from ragstone.cli.data import command as data_command
 from ragstone.cli.rank import command as rank_command
 from ragstone.components.chunkers.words import Words
+from ragstone.core import limits
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.folder import read_corpus
 from ragstone.data.rechunk.streamed import write_cut_documents
@@ -56,8 +57,10 @@ def windows(page: dict[str, Any], size: int) -> list[str]:
     return [" ".join(words[n : n + size]) for n in range(0, len(words), size)]
 
 
-def test_bergens_passages_come_out_of_the_chunker(source: Path, tmp_path: Path) -> None:
-    """`kilt-100w` has the words of BERGEN's own rule, page by page, and each page's id."""
+def test_bergens_passages_come_out_of_the_chunker(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`kilt-100w` has the words of BERGEN's own rule; the files of an executor are the same."""
     written = f"encyclopedia({source}, variant=bergen)"
     found = invoke(
         data_command, "chunk", written, tmp_path / "kilt-100w", "--chunker", "words(100)"
@@ -72,6 +75,11 @@ def test_bergens_passages_come_out_of_the_chunker(source: Path, tmp_path: Path) 
 
     assert [(p.document_id, p.title, " ".join(p.text.split())) for p in corpus] == expected
     assert (found["documents"], found["passages"]) == (30, len(expected))
+    monkeypatch.setattr(limits, "CUT_BLOCK_CHARACTERS", 20_000)
+    options = ("--chunker", "words(100)", "--executor", "processes(1)")
+    sent = invoke(data_command, "chunk", written, tmp_path / "sent", *options)
+    for one, same in zip(found["files"], sent["files"], strict=True):
+        assert Path(one).read_bytes() == Path(same).read_bytes()
     assert len(expected) > 60
     assert [Path(file).name for file in found["files"]] == [
         "corpus.jsonl",

@@ -279,8 +279,9 @@ def _score_batch(
     for metric in metrics:
         # A failed answer counts only where an answer would count.
         blanks = dict(failed)
-        for needed in metric.requires & without.keys():
-            blanks |= without[needed]
+        # In a fixed order: that of a set, and so the reason, would differ between processes.
+        for needed, missing in without.items():
+            blanks |= missing if needed in metric.requires else {}
         kept = tuple(i for i in range(len(pairs)) if i not in blanks) if blanks else ()
         if not blanks:
             found.append(_cells(metric.scored(pairs)))

@@ -21,7 +21,7 @@ import numpy as np
 from arro3.core import Array, ChunkedArray, DataType, Table
 
 from ragstone.core import limits
-from ragstone.core.schemas import SCORES, to_table
+from ragstone.core.schemas import SCORES, columns, to_table
 from ragstone.types import Status
 
 if TYPE_CHECKING:
@@ -71,6 +71,20 @@ class ScoreColumns:
             column.add(self._size, held)
         self._ids.append(Array(list(query_ids), type=DataType.string()))
         self._size += len(query_ids)
+
+    def add_rows(self, table: Table) -> None:
+        """Add the queries of a SCORES table of the same metrics, as `table` returns it."""
+        if not table.num_rows:
+            return
+        size, held = table.num_rows // len(self.names), columns(table)
+        values = np.array([np.nan if one is None else one for one in held["value"]], float)
+        status = np.array([STATUSES.index(one) for one in held["status"]], np.uint8)
+        cells = []
+        for start in range(0, table.num_rows, size):
+            own = slice(start, start + size)
+            reasons = {place: why for place, why in enumerate(held["reason"][own]) if why}
+            cells.append(Cells(values[own], status[own], reasons))
+        self.add_cells(held["query_id"][:size], cells)
 
     def count(self, status: Status) -> int:
         """Return the number of scores with a status."""

@@ -18,6 +18,7 @@ ROW_GROUP_ROWS: Final = 2**17  # Rows of a Parquet file written together, if a b
 WHOLE_DIGEST_ROWS: Final = 2**17  # Rows of a result that is hashed whole; a longer one in blocks.
 WHOLE_DIGEST_CHARACTERS: Final = 2**24  # The same for the characters of its texts.
 SCORED_CHARACTERS: Final = 2**20  # Characters of answers scored at once; longer ones go alone.
+CUT_BLOCK_CHARACTERS: Final = 500_000  # Characters of the documents that a worker cuts at a time.
 CACHED_CUTS: Final = 4096  # Short texts cut into words, which several metrics of a batch share.
 PARQUET_BATCH_ROWS: Final = 8192  # Rows of a Parquet file in memory at a time.
 CACHED_INDEXES: Final = 2  # Indexes of one kind in memory; rankings of one corpus share one.

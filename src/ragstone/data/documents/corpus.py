@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,10 +17,11 @@ from ragstone.data.documents.files import FoundFiles, count_text, find_files, kn
 from ragstone.data.documents.gold import transferred
 from ragstone.data.documents.parsing import parse_files
 from ragstone.data.documents.pieces import ParsedFile
-from ragstone.data.documents.sections import file_text
+from ragstone.data.documents.sections import FileText, file_text
 from ragstone.data.readers.rows import BREAKS, listed
 from ragstone.data.table_builder import judgements
 from ragstone.errors import DatasetError
+from ragstone.types import Document
 
 _LOG: Final = logging.getLogger(__name__)
 CHUNKER: Final = "words(200)"
@@ -53,8 +54,7 @@ class DocumentFiles:
         cutter = self.chunker or registry.create("chunkers", CHUNKER, where="chunker")
         found = find_files(self.written, self.left_out)
         reading = _Reading(self.written, CutPassages(cutter))
-        for name, parsed in parse_files(found.documents):
-            reading.add(name, parsed)
+        reading.add_all(parse_files(found.documents))
         for line in reading.told(found, is_guess=self.chunker is None):
             _LOG.warning("%s", line)
         return Corpus(reading.passages.finish())
@@ -93,25 +93,33 @@ class _Reading:
     files: dict[str, list[str]] = field(default_factory=dict)
     """Note -> the files that have it."""
 
-    def add(self, name: str, parsed: ParsedFile | str) -> None:
-        """Add the passages of a file, or why it cannot be read."""
-        shown = name.encode(errors="backslashreplace").decode()
-        if shown != name or BREAKS.intersection(name):
-            parsed = "its name has a tab, a line break or bytes that are not UTF-8; rename it"
-        if isinstance(parsed, str):
-            self.failed[" ".join(shown.split())] = parsed
-            return
-        for note, count in parsed.notes.items():
-            if count:
-                self.notes[note] += count
-                self.files.setdefault(note, []).append(name)
-        before = self.passages.count
-        text = file_text(name, parsed)
-        for passage, start, end in self.passages.cut(text.sections):
-            labels = {**passage.labels, **text.page_labels(start, end)}
-            self.passages.add(replace(passage, labels=labels))
-        if self.passages.count == before:
-            self.without_text.append(name)
+    def add_all(self, files: Iterable[tuple[str, ParsedFile | str]]) -> None:
+        """Add the passages of files, or why they cannot be read."""
+        for (name, text), cut in self.passages.cut(self._readable(files)):
+            for passage, start, end in cut:
+                labels = {**passage.labels, **text.page_labels(start, end)}
+                self.passages.add(replace(passage, labels=labels))
+            if not cut:
+                self.without_text.append(name)
+
+    def _readable(
+        self, files: Iterable[tuple[str, ParsedFile | str]]
+    ) -> Iterator[tuple[tuple[str, FileText], Sequence[Document]]]:
+        """Yield name, text and sections of the files that can be read, and note the others."""
+        for name, parsed in files:
+            shown = name.encode(errors="backslashreplace").decode()
+            why = parsed if isinstance(parsed, str) else ""
+            if shown != name or BREAKS.intersection(name):
+                why = "its name has a tab, a line break or bytes that are not UTF-8; rename it"
+            if why or isinstance(parsed, str):
+                self.failed[" ".join(shown.split())] = why
+                continue
+            for note, count in parsed.notes.items():
+                if count:
+                    self.notes[note] += count
+                    self.files.setdefault(note, []).append(name)
+            text = file_text(name, parsed)
+            yield (name, text), text.sections
 
     def told(self, found: FoundFiles, *, is_guess: bool) -> Iterator[str]:
         """Yield the notes for the user; raise `DatasetError` if no file has text."""

@@ -71,8 +71,8 @@ class EncyclopediaReader(Reader):
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and line if it is malformed."""
         passages = CutPassages(self.chunker)
-        for parts in self.documents():
-            for passage, _, _ in passages.cut(parts):
+        for _, cut in passages.cut((None, parts) for parts in self.documents()):
+            for passage, _, _ in cut:
                 passages.add(passage)
         if not passages.count:
             raise DatasetError(f"{self.path} contains no page with text")

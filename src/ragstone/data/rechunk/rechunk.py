@@ -9,7 +9,7 @@ from typing import Any
 from ragstone.core import limits
 from ragstone.core.progress import progress
 from ragstone.data.corpus import Corpus
-from ragstone.data.cut_passages import CutPassages
+from ragstone.data.cut_passages import CutPassages, Located
 from ragstone.data.dataset import Dataset
 from ragstone.data.document_level import judge_documents
 from ragstone.data.rechunk.documents import Documents, Joined, Span, document_id_of
@@ -82,11 +82,11 @@ def rechunk(
     judged = {} if documents is None else _judged(dataset.corpus, carrier, documents)
     corpus, empty, count = CutPassages(chunker), [], 0
     with progress("Cutting documents", len(source.corpus)) as bar:
-        for joined in source:
+        for joined, passages in corpus.cut((joined, joined.stretches) for joined in source):
             count += 1
             own = judged.pop(joined.document_id, ())
             old = joined.spans if documents is None else _found(own, joined, carrier)
-            new = list(_added(joined, corpus))
+            new = list(_added(joined, passages, corpus))
             carrier.carry(old, new)
             empty += [] if new else [joined.document_id]
             bar.advance(len(joined.spans))
@@ -115,9 +115,9 @@ def _document_of(corpus: Corpus) -> Callable[[str], str]:
     return document_id
 
 
-def _added(joined: Joined, corpus: CutPassages) -> Iterator[Span]:
+def _added(joined: Joined, passages: Iterable[Located], corpus: CutPassages) -> Iterator[Span]:
     """Add the passages of a document and yield their places."""
-    for passage, start, end in corpus.cut(joined.stretches):
+    for passage, start, end in passages:
         corpus.add(replace(passage, title=joined.title_at(start)) if joined.titles else passage)
         yield Span(passage.passage_id, start, end)
 

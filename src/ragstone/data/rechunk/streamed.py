@@ -13,7 +13,7 @@ import orjson
 
 from ragstone.core.atomic_files import atomic_folder
 from ragstone.core.progress import progress
-from ragstone.data.cut_passages import cut, repeated
+from ragstone.data.cut_passages import Located, cut_each, repeated
 from ragstone.data.rechunk.write import check_target
 from ragstone.data.writers.folder import json_line, passage_record
 from ragstone.errors import DatasetError
@@ -81,9 +81,10 @@ def write_cut_documents(
                 places.open("wb") as pairs,
                 progress("Cutting documents", 0) as bar,
             ):
-                for parts in read():
-                    _write(list(_cut(parts, chunker)), found, lines, pairs)
-                    hashes.extend({hash(part.document_id) for part in parts})
+                given = ((frozenset(hash(p.document_id) for p in parts), parts) for parts in read())
+                for own, cut in cut_each(given, chunker):
+                    _write(list(_unique(cut, chunker)), found, lines, pairs)
+                    hashes.extend(own)
                     bar.advance()
             _refuse_repeated(read, hashes)
             made = {**made_by, **found.summary()}
@@ -95,9 +96,9 @@ def write_cut_documents(
     return found, [folder / file for file in files]
 
 
-def _cut(parts: Sequence[Document], chunker: Any) -> Iterator[Passage]:
+def _unique(cut: Iterable[Located], chunker: Any) -> Iterator[Passage]:
     seen = set[str]()
-    for passage, _, _ in cut(parts, chunker):
+    for passage, _, _ in cut:
         if passage.passage_id in seen:
             raise repeated(passage.passage_id, chunker)
         seen.add(passage.passage_id)
