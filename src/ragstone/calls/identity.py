@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from ragstone.core.environment import VARIABLE, with_variables
+from ragstone.core.environment import REFERENCE, resolved
 from ragstone.errors import ConfigError, StoreError, did_you_mean
 
 ADDRESS: Final = ("scheme", "host", "port", "path", "query")
@@ -47,7 +48,7 @@ def identify(
         chosen: the option `identity`: a text is the identity itself; a list names the parts that
             count; a list whose names begin with + or - adds to the default parts or removes some.
         where: the component, for errors.
-        credentials: name -> text with `{env:NAME}`, whose value counts only if it is chosen.
+        credentials: name -> text with references, whose value counts only if it is chosen.
 
     Raises:
         ConfigError: a name is unknown, or no part is left.
@@ -62,7 +63,7 @@ def identify(
     found = {name: value for name, value in parts.items() if name in names}
     for name, text in (credentials or {}).items():
         if name in names:
-            found[name] = keyed_digest(with_variables(text, f"{where}, identity"))
+            found[name] = keyed_digest(resolved(text, f"{where}, identity"))
     if not found:
         raise ConfigError(
             f"{where}: identity leaves nothing that distinguishes this system from another; name "
@@ -76,19 +77,19 @@ def model_identity(
     protocol: str,
     model: str,
     urls: Sequence[str],
-    variables: Sequence[str],
+    references: Sequence[str],
     chosen: str | Sequence[str],
     *,
     where: str,
 ) -> str:
     """Return the identity of a named model at some addresses; see `identify` for `chosen`."""
     parts = {"protocol": protocol, "model": model, **address_parts(urls)}
-    return identify(parts, chosen, where=where, credentials=credentials_of(variables))
+    return identify(parts, chosen, where=where, credentials=credentials_of(references))
 
 
-def credentials_of(variables: Sequence[str]) -> dict[str, str]:
-    """Return the names of environment variables in an identity, each with its place in a text."""
-    return {f"env:{name}": f"{{env:{name}}}" for name in variables}
+def credentials_of(references: Sequence[str]) -> dict[str, str]:
+    """Return the names of references in an identity, each with its place in a text."""
+    return {reference: f"{{{reference}}}" for reference in references}
 
 
 def _chosen_names(
@@ -120,7 +121,7 @@ def address_parts(urls: Sequence[str]) -> dict[str, str]:
     """
     found = []
     for url in sorted(urls):
-        split = urlsplit(VARIABLE.sub(r"env.\1", url))
+        split = urlsplit(REFERENCE.sub(lambda one: re.sub(r"\W", ".", one[1]), url))
         port = str(split.port or _PORTS.get(split.scheme, ""))
         query = keyed_digest(split.query) if split.query else ""
         found.append((split.scheme, split.hostname or "", port, split.path, query))

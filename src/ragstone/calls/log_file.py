@@ -22,6 +22,7 @@ from ragstone.calls.file_locks import journal_mode
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
+from ragstone.core.redaction import redacted
 from ragstone.core.schemas import lists_to_steps, steps_to_lists
 from ragstone.errors import StoreError
 from ragstone.types import FailureKind, Passage, Reported
@@ -216,9 +217,13 @@ def fetch(connection: sqlite3.Connection, query: str, values: Sequence[Any]) -> 
 def to_row(entry: Entry, now: float) -> tuple[Any, ...]:
     """Return the values of all columns for a finished call."""
     request, outcome = entry.request, entry.outcome
-    prompt_hash, messages = request.prompt_hash, request.rendered.decode()
-    call = entry.key, entry.identity, entry.model, prompt_hash
-    asked = request.sampling.canonical.decode(), request.sample
+    written, prompt_hash = request.rendered.decode(), request.prompt_hash
+    messages = redacted(written)
+    if messages != written:
+        # The digest of the column, by which damage is found; the key has that of the prompt.
+        prompt_hash = hashlib.sha256(messages.encode()).hexdigest()
+    call = entry.key, redacted(entry.identity), redacted(entry.model), prompt_hash
+    asked = redacted(request.sampling.canonical.decode()), request.sample
     if isinstance(outcome, Failure):
         reason = outcome.reason.encode("utf-8", "replace").decode()
         result: tuple[Any, ...] = (0, "", reason, outcome.status)

@@ -13,7 +13,7 @@ from ragstone.calls.types import Endpoint, Request
 from ragstone.calls.wire_formats import format_for
 from ragstone.components.generators.llm_base import SamplingGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.environment import variables_in
+from ragstone.core.environment import references_in
 from ragstone.errors import ConfigError
 
 
@@ -89,9 +89,9 @@ class Chat(SamplingGenerator):
     def endpoint(self) -> Endpoint:
         """The model and its addresses."""
         urls = tuple(self.base_url.split())
-        variables = variables_in([self.model, self.base_url, self.extra])
+        references = references_in([self.model, self.base_url, self.extra])
         identity = model_identity(
-            self.protocol, self.model, urls, variables, self.identity, where="chat"
+            self.protocol, self.model, urls, references, self.identity, where="chat"
         )
         return Endpoint(
             self.model,
@@ -99,7 +99,7 @@ class Chat(SamplingGenerator):
             api_key_env=self.api_key_env,
             protocol=self.protocol,
             identity=self.versioned(identity),
-            variables=variables,
+            references=references,
             concurrency=self.concurrency,
             batch=self.batch,
         )

@@ -1,0 +1,181 @@
+"""Values that no file and no screen may contain, and texts without them.
+
+A value is known from the moment at which a reference such as `{env:NAME}` is resolved, or at which
+a text of an experiment file looks like a key. It is then found in every text in plain form, in
+JSON and Python escapes, URL-encoded, as characters of HTML and in base64, also in a mix of these.
+docs/identity.md names what cannot be found.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import html
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final, TypeVar, cast
+
+from ragstone.core import limits
+from ragstone.errors import RagstoneError
+
+T = TypeVar("T")
+HIDDEN: Final = "***"
+_ESCAPES: Final = re.compile(r"[\\%&+]")
+"""One of these begins every escaped character."""
+_NAMED: Final = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}
+_KEPT_BITS: Final = (0, 2, 3)
+"""Characters of base64 that depend on 0, 1 or 2 bytes in front of a value."""
+_known: dict[str, re.Pattern[str]] = {}
+_plain_factory: Final = logging.getLogRecordFactory()
+
+
+def remember(values: Iterable[str]) -> None:
+    """Remove these values from now on; values that are too short are part of many words."""
+    for value in values:
+        lines = [line for line in value.split("\n") if not line.startswith("-----")]
+        for part in dict.fromkeys([value, *lines]):
+            text = part.strip()
+            if len(text) >= limits.MIN_SECRET_CHARACTERS and text not in _known:
+                _known[text] = re.compile("|".join(_forms(text)))
+                _listen()
+
+
+def known() -> tuple[str, ...]:
+    """Return the values that are removed, so that another process can remember them."""
+    return tuple(_known)
+
+
+def forget() -> None:
+    """Forget all values."""
+    _known.clear()
+
+
+def redacted(text: str) -> str:
+    """Return a text without the values that are known.
+
+    >>> redacted("nothing is known")
+    'nothing is known'
+    """
+    if not _known:
+        return text
+    escaped = _ESCAPES.search(text) is not None
+    # The longest one first: a value may be part of another one.
+    for value in sorted(_known, key=len, reverse=True):
+        if escaped or any(form in text for form in _literals(value)):
+            text = _known[value].sub(HIDDEN, text)
+    return text
+
+
+def without(text: str, values: Iterable[str]) -> str:
+    """Return a text without some values in any form, however short they are.
+
+    >>> without("no s3cr/t, s3cr%2Ft", ["s3cr/t"])
+    'no ***, ***'
+    """
+    for value in values:
+        text = re.sub("|".join(_forms(value)), HIDDEN, text)
+    return redacted(text)
+
+
+def redacted_data(value: T) -> T:
+    """Return plain data, or a dataclass of plain data, whose texts are redacted."""
+    return cast("T", _redacted_member(value)) if _known else value
+
+
+def redacted_bytes(content: bytes) -> bytes:
+    """Return the content of a file that is redacted if it is text."""
+    if not _known:
+        return content
+    try:
+        return redacted(content.decode()).encode()
+    except UnicodeError:
+        return content
+
+
+def _redacted_member(value: Any) -> Any:
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, Mapping):
+        return {_redacted_member(key): _redacted_member(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_redacted_member(one) for one in value]
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(_redacted_member(one) for one in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        found = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+        clean = {name: _redacted_member(one) for name, one in found.items()}
+        changed = {name: one for name, one in clean.items() if one != found[name]}
+        return dataclasses.replace(value, **changed) if changed else value
+    return value
+
+
+@lru_cache(limits.MAX_KNOWN_FORMS)
+def _literals(value: str) -> tuple[str, ...]:
+    """Return beginnings of a value that are in each text with an unescaped form of it."""
+    head = limits.SECRET_HEAD_CHARACTERS
+    return (value[:head], *(core[:head] for core in _base64_cores(value)))
+
+
+def _forms(value: str) -> list[str]:
+    """Return patterns of all forms of a value, also if its end is cut off."""
+    head = limits.SECRET_HEAD_CHARACTERS
+    found = []
+    for text in (value, *_base64_cores(value)):
+        found.append("".join(map(_written, text)))
+        if len(text) > head:
+            found.append("".join(map(_written, text[:head])) + r"""[^\s"'<>\\]*""")
+    return found
+
+
+@lru_cache(limits.MAX_KNOWN_FORMS)
+def _base64_cores(value: str) -> tuple[str, ...]:
+    """Return the base64 of a value, at each of the three places of a value within other bytes."""
+    raw, found = value.encode("utf-8", "surrogatepass"), list[str]()
+    for before, skipped in enumerate(_KEPT_BITS):
+        text = base64.b64encode(bytes(before) + raw).decode()
+        core = text[skipped : (before + len(raw)) * 8 // 6]
+        found += [core, core.translate({43: "-", 47: "_"})]
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(limits.MAX_KNOWN_FORMS)
+def _written(character: str) -> str:
+    """Return a pattern of the forms of one character.
+
+    Each alternative begins with one literal, so that a search skips other characters fast.
+    """
+    units = json.dumps(character)[1:-1] if not character.isascii() else f"\\u{ord(character):04x}"
+    escaped = "".join(rf"\\(?:\\)*u{_hex(unit)}" for unit in units.split("\\u")[1:])
+    forms = [re.escape(character), escaped]
+    encoded = character.encode("utf-8", "surrogatepass")
+    forms.append("".join(f"%(?:25)*{_hex(f'{byte:02x}')}" for byte in encoded))
+    forms += [rf"&(?:amp;)*\#0*{ord(character)};", rf"&(?:amp;)*\#[xX]0*{_hex(f'{ord(character):x}')};"]
+    if len(encoded) == 1:
+        forms.append(rf"\\(?:\\)*x{_hex(f'{encoded[0]:02x}')}")
+    if character in "\"\\/'":
+        forms.insert(0, rf"\\(?:\\)*{re.escape(character)}")
+    if character in _NAMED:
+        forms.append(rf"\\(?:\\)*{_NAMED[character]}")
+    if (named := html.escape(character)) != character:
+        forms.append(rf"&(?:amp;)*{re.escape(named[1:])}")
+    return f"(?:{'|'.join(forms)}{r'|\+' if character == ' ' else ''})"
+
+
+def _hex(digits: str) -> str:
+    return "".join(f"[{one}{one.upper()}]" if one.isalpha() else one for one in digits)
+
+
+def _listen() -> None:
+    """Redact messages of errors and log records, which have many readers."""
+    RagstoneError.clean = staticmethod(redacted)
+    logging.setLogRecordFactory(_record)
+
+
+def _record(*arguments: Any, **options: Any) -> logging.LogRecord:
+    record = _plain_factory(*arguments, **options)
+    if record.name.startswith("ragstone") and _known:
+        record.msg, record.args = redacted(record.getMessage()), ()
+    return record
