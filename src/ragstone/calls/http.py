@@ -6,7 +6,7 @@ import asyncio
 import datetime as dt
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -79,6 +79,8 @@ class ChatClient:
             _Server(URL(self._format.url(url), encoded=True), shown_url(name))
             for url, name in zip(self.servers.urls, written, strict=True)
         ]
+        # From now on, what a server repeats of them is removed.
+        self.endpoint.check_secrets()
         self._model = resolved(self.endpoint.model, "the model")
         self._headers = {
             "Content-Type": "application/json",

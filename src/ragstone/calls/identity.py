@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ragstone.core.atomic_files import private_file, private_folder
 from ragstone.core.environment import REFERENCE, resolved
 from ragstone.errors import ConfigError, StoreError, did_you_mean
 
@@ -139,10 +140,9 @@ def _key(path: Path) -> bytes:
     """Return the key in a file, which is created if it does not exist."""
     try:
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
             own = path.with_name(f".tmp-{secrets.token_hex(8)}")
-            own.write_text(secrets.token_hex(32), encoding="ascii")
-            own.chmod(0o600)
+            private_file(own).write_text(secrets.token_hex(32), encoding="ascii")
             # Of several processes that start together, the first one decides.
             with contextlib.suppress(FileExistsError):
                 os.link(own, path)

@@ -22,6 +22,7 @@ from ragstone.calls.file_locks import journal_mode
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
+from ragstone.core.atomic_files import private_file
 from ragstone.core.redaction import redacted
 from ragstone.core.schemas import lists_to_steps, steps_to_lists
 from ragstone.errors import StoreError
@@ -62,8 +63,8 @@ class Entry:
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open a log, creating or upgrading its table; raise `StoreError` for a newer version."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = open_shared(path)
+    # SQLite gives its journals the permissions of this file.
+    connection = open_shared(private_file(path))
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)
         connection.execute("PRAGMA synchronous=FULL")

@@ -21,8 +21,8 @@ from ragstone.calls.log_file import COLUMNS, READ, Entry, read_outcome, to_row
 from ragstone.calls.types import Outcome
 from ragstone.core import limits
 from ragstone.core.environment import REFERENCE, resolved
-from ragstone.core.redaction import remember, without
 from ragstone.core.offline import is_loopback, network_forbidden
+from ragstone.core.redaction import remember, without
 from ragstone.errors import ConfigError, MissingDependency, StoreError
 
 T = TypeVar("T")

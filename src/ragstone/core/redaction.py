@@ -16,19 +16,33 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ragstone.core import limits
 from ragstone.errors import RagstoneError
 
 T = TypeVar("T")
+
+
+class _Form(NamedTuple):
+    """A value, or a part of its base64, as it may be written."""
+
+    sign: str
+    """A part that each text with the form contains, unless letters in it are escaped."""
+    pattern: re.Pattern[str]
+
+
 HIDDEN: Final = "***"
-_ESCAPES: Final = re.compile(r"[\\%&+]")
-"""One of these begins every escaped character."""
+_ESCAPED_WORD: Final = re.compile(
+    r"(?:\\u00|\\x|%(?:25)*|&(?:amp;)*#0*[xX]0*)(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA])"
+    r"|&(?:amp;)*#0*(?:4[89]|5[0-7]|6[5-9]|[78][0-9]|9[07-9]|1[01][0-9]|12[0-2])"
+)
+"""A letter or digit that is escaped, although no format requires it."""
+_WORD: Final = re.compile("[A-Za-z0-9]+")
 _NAMED: Final = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}
 _KEPT_BITS: Final = (0, 2, 3)
 """Characters of base64 that depend on 0, 1 or 2 bytes in front of a value."""
-_known: dict[str, re.Pattern[str]] = {}
+_known: dict[str, tuple[_Form, ...]] = {}
 _plain_factory: Final = logging.getLogRecordFactory()
 
 
@@ -39,7 +53,7 @@ def remember(values: Iterable[str]) -> None:
         for part in dict.fromkeys([value, *lines]):
             text = part.strip()
             if len(text) >= limits.MIN_SECRET_CHARACTERS and text not in _known:
-                _known[text] = re.compile("|".join(_forms(text)))
+                _known[text] = _forms(text)
                 _listen()
 
 
@@ -61,11 +75,9 @@ def redacted(text: str) -> str:
     """
     if not _known:
         return text
-    escaped = _ESCAPES.search(text) is not None
     # The longest one first: a value may be part of another one.
     for value in sorted(_known, key=len, reverse=True):
-        if escaped or any(form in text for form in _literals(value)):
-            text = _known[value].sub(HIDDEN, text)
+        text = _without(text, _known[value])
     return text
 
 
@@ -76,7 +88,7 @@ def without(text: str, values: Iterable[str]) -> str:
     'no ***, ***'
     """
     for value in values:
-        text = re.sub("|".join(_forms(value)), HIDDEN, text)
+        text = _without(text, _forms(value))
     return redacted(text)
 
 
@@ -112,25 +124,28 @@ def _redacted_member(value: Any) -> Any:
     return value
 
 
-@lru_cache(limits.MAX_KNOWN_FORMS)
-def _literals(value: str) -> tuple[str, ...]:
-    """Return beginnings of a value that are in each text with an unescaped form of it."""
-    head = limits.SECRET_HEAD_CHARACTERS
-    return (value[:head], *(core[:head] for core in _base64_cores(value)))
+def _without(text: str, forms: Iterable[_Form]) -> str:
+    escaped = _ESCAPED_WORD.search(text) is not None
+    for form in forms:
+        if escaped or form.sign in text:
+            text = form.pattern.sub(HIDDEN, text)
+    return text
 
 
-def _forms(value: str) -> list[str]:
-    """Return patterns of all forms of a value, also if its end is cut off."""
-    head = limits.SECRET_HEAD_CHARACTERS
-    found = []
-    for text in (value, *_base64_cores(value)):
-        found.append("".join(map(_written, text)))
-        if len(text) > head:
-            found.append("".join(map(_written, text[:head])) + r"""[^\s"'<>\\]*""")
-    return found
+def _forms(value: str) -> tuple[_Form, ...]:
+    return tuple(map(_form, (value, *_base64_cores(value))))
 
 
-@lru_cache(limits.MAX_KNOWN_FORMS)
+def _form(text: str) -> _Form:
+    """Return the form of a text, also if its end is cut off."""
+    head = text[: limits.SECRET_HEAD_CHARACTERS]
+    patterns = ["".join(map(_written, text))]
+    if len(head) < len(text):
+        patterns.append("".join(map(_written, head)) + r"""[^\s"'<>\\]*""")
+    sign = max(_WORD.findall(head), key=len, default="")
+    return _Form(sign, re.compile("|".join(patterns)))
+
+
 def _base64_cores(value: str) -> tuple[str, ...]:
     """Return the base64 of a value, at each of the three places of a value within other bytes."""
     raw, found = value.encode("utf-8", "surrogatepass"), list[str]()
@@ -152,16 +167,22 @@ def _written(character: str) -> str:
     forms = [re.escape(character), escaped]
     encoded = character.encode("utf-8", "surrogatepass")
     forms.append("".join(f"%(?:25)*{_hex(f'{byte:02x}')}" for byte in encoded))
-    forms += [rf"&(?:amp;)*\#0*{ord(character)};", rf"&(?:amp;)*\#[xX]0*{_hex(f'{ord(character):x}')};"]
-    if len(encoded) == 1:
-        forms.append(rf"\\(?:\\)*x{_hex(f'{encoded[0]:02x}')}")
+    forms += [
+        rf"&(?:amp;)*\#0*{ord(character)};",
+        rf"&(?:amp;)*\#[xX]0*{_hex(f'{ord(character):x}')};",
+    ]
+    forms.append("".join(rf"\\(?:\\)*x{_hex(f'{byte:02x}')}" for byte in encoded))
+    forms.append(rf"\\(?:\\)*x{_hex(f'{ord(character):02x}')}")
+    forms.append(rf"\\(?:\\)*U{_hex(f'{ord(character):08x}')}")
     if character in "\"\\/'":
         forms.insert(0, rf"\\(?:\\)*{re.escape(character)}")
     if character in _NAMED:
         forms.append(rf"\\(?:\\)*{_NAMED[character]}")
     if (named := html.escape(character)) != character:
         forms.append(rf"&(?:amp;)*{re.escape(named[1:])}")
-    return f"(?:{'|'.join(forms)}{r'|\+' if character == ' ' else ''})"
+    if character == " ":
+        forms.append(r"\+")
+    return f"(?:{'|'.join(forms)})"
 
 
 def _hex(digits: str) -> str:

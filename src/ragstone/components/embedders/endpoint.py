@@ -90,7 +90,9 @@ class EndpointEmbedder(Embedder):
     def endpoint(self) -> Endpoint:
         """The model and its addresses."""
         urls, protocol = tuple(self.base_url.split()), "openai-embeddings"
-        references = references_in([self.model, self.base_url, self.query_extra, self.passage_extra])
+        references = references_in(
+            [self.model, self.base_url, self.query_extra, self.passage_extra]
+        )
         identity = model_identity(
             protocol, self.model, urls, references, self.identity, where="endpoint"
         )

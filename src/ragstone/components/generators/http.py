@@ -49,8 +49,9 @@ class Http(ExternalSystem):
     streamed reply (server-sent events or JSON lines) are joined.
 
     `{env:NAME}` in the address, a header or the body is replaced by the value of an environment
-    variable, and `{file:PATH}` by the content of a file; both are neither stored nor shown. The service behind the address is unknown, so each
-    run asks all queries again, unless `release` declares the version of your system.
+    variable, and `{file:PATH}` by the content of a file; both are neither stored nor shown. The
+    service behind the address is unknown, so each run asks all queries again, unless `release`
+    declares the version of your system.
 
     Args:
         url: address of the service; several, separated by spaces, are a pool.

@@ -19,7 +19,7 @@ MIN_SECRET_CHARACTERS: Final = 8
 tenant, is part of many words."""
 SECRET_HEAD_CHARACTERS: Final = 16
 """The beginning of a secret that is removed too: a message may have cut off the rest."""
-MAX_KNOWN_FORMS: Final = 4_096  # Forms of secrets that are kept instead of made again.
+MAX_KNOWN_FORMS: Final = 4_096  # Characters whose escaped forms are kept instead of made again.
 MAX_LISTED_FILES: Final = 20
 """Files in a message about a folder or a repository without the expected file."""
 MAX_CAUSE_CHARACTERS: Final = 300
