@@ -136,6 +136,13 @@ def keyed_digest(value: str) -> str:
     return hmac.new(key, value.encode(), "sha256").hexdigest()[:_DIGITS]
 
 
+def hidden_mark(value: str, store: Path) -> str:
+    """Return what a record in a store contains in place of a value; see `MARK`."""
+    key = _key(store / KEY_FILE)
+    marks = (hmac.new(key, text.encode(), "sha256").hexdigest() for text in ("", value))
+    return "hidden-{:.8}-{:.16}".format(*marks)
+
+
 def _key(path: Path) -> bytes:
     """Return the key in a file, which is created if it does not exist."""
     try:

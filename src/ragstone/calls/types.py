@@ -16,6 +16,7 @@ from ragstone.calls.identity import model_identity
 from ragstone.calls.reply_json import parse_reply
 from ragstone.core import limits
 from ragstone.core.environment import references_in, referred, resolved, secret
+from ragstone.core.likely_secrets import remember_likely
 from ragstone.core.redaction import redacted
 from ragstone.errors import ConfigError
 from ragstone.types import AnswerStatus, ChatMessage, FailureKind, Reported, brief
@@ -323,6 +324,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         """Check the URLs, and set the default identity if none is given."""
+        remember_likely(list(self.base_urls), f"the address of {self.model}")
         for url in self.base_urls:
             if not references_in(url):
                 _check_url(url)

@@ -23,6 +23,7 @@ from pydantic import (
 
 from ragstone.core import limits
 from ragstone.core.executors.spec import executor_text
+from ragstone.core.likely_secrets import remember_likely
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.spec import parse_spec
 from ragstone.data.dataset import Dataset
@@ -228,6 +229,7 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
     Raises:
         ConfigError: the message has the file, the key, the value and the nearest legal one.
     """
+    remember_likely(filled, where)
     checked, most = dict(filled), filled.get("max_systems", limits.MAX_SWEEP_SYSTEMS)
     if not isinstance(most, int) or most < 1:
         raise ConfigError(

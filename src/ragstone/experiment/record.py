@@ -34,6 +34,7 @@ from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
 from ragstone.results.data_facts import Tables
 from ragstone.results.earlier import keep_earlier
+from ragstone.results.publishable import recordable
 from ragstone.results.record import (
     ATTEMPTS,
     Attempt,
@@ -84,7 +85,7 @@ class Recorder:
         self._record = Record(
             name=file.name,
             started=utc_text(),
-            file=file.model_dump(),
+            file=recordable(file.model_dump(), store.root),
             data=data_facts(dataset, shared, member, spoken.facts),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),

@@ -38,6 +38,7 @@ class Chat(SamplingGenerator):
             does not send it.
         thinking_field: field of an OpenAI-style request with the thinking budget; a dot separates
             nested names; if empty, vLLM's `thinking_token_budget`.
+        show: names of the query parameters of `base_url` whose values a record shows.
         batch: whether calls go through the server's batch endpoint, which may take a day and
             usually costs less.
     """
@@ -53,6 +54,7 @@ class Chat(SamplingGenerator):
     reasoning_effort: str | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     thinking_budget: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     thinking_field: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    show: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
     batch: bool = field(default=False, metadata=NOT_IN_CACHE_KEY)
     sizes = ("max_tokens", "thinking_budget")
 

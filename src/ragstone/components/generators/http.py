@@ -23,6 +23,7 @@ from ragstone.components.generators.own_reply import FIELDS, read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import REFERENCE, references_in, referred
+from ragstone.core.likely_secrets import remember_likely
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
 from ragstone.types import Message, Task
@@ -62,6 +63,7 @@ class Http(ExternalSystem):
             not reported.
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
+        show: names of query parameters and headers whose values a record shows.
         concurrency: maximum number of parallel calls.
         steps: path of the steps of an answer, objects with `query` and `passages`; empty if not
             reported.
@@ -75,6 +77,7 @@ class Http(ExternalSystem):
     contexts: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    show: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
     concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
     # The identity contains these paths if they are set.
     steps: str = field(default="", metadata=NOT_IN_CACHE_KEY)
@@ -85,12 +88,7 @@ class Http(ExternalSystem):
         """Raise `ConfigError` if an address, a template or a header is wrong."""
         if not _variables(self.body) & {"query", "messages"}:
             raise ConfigError("http, body: the query is not sent; use {query} or {messages}")
-        for name, value in self.headers.items():
-            if name.lower() in _SECRET_HEADERS and not re.search("{(api_key|env:.*)}", value):
-                raise ConfigError(
-                    f"http, headers: {name!r} would be written into files; put the value in an "
-                    "environment variable NAME and write {env:NAME} here"
-                )
+        remember_likely({"url": self.url, "headers": self.headers, "body": self.body}, "http")
         _ = self.endpoint
 
     @property
