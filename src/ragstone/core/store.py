@@ -57,6 +57,7 @@ from ragstone.core.fingerprint import (
 )
 from ragstone.core.object_urls import object_url
 from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
+from ragstone.core.redaction import redacted_data
 from ragstone.core.result_digest import digest_result_file
 from ragstone.core.step_notes import collect_arrays, collect_facts, collect_notes, use_arrays
 from ragstone.core.stored_table import StoredTable
@@ -191,7 +192,8 @@ class Store:
         self, step: str, component: object, inputs: Mapping[str, StoredTable]
     ) -> StoredTable | None:
         """Return the latest result of a step whose key differs only in the code, or None."""
-        wanted = without_sources({"step": step, "failed": 0, **_made_of(component, inputs)})
+        parts = redacted_data(_made_of(component, inputs))
+        wanted = without_sources({"step": step, "failed": 0, **parts})
         found = []
         for path in (self.root / "steps").glob(f"{step}-*/{MANIFEST}"):
             manifest = self._sound(path.parent) or {}

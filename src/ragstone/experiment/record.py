@@ -16,6 +16,7 @@ from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.query_rows import rows_of
+from ragstone.core.redaction import redacted_data
 from ragstone.core.schemas import (
     NOT_APPLICABLE,
     TEXTS,
@@ -96,7 +97,10 @@ class Recorder:
                 languages=self._keep("languages", language_table(spoken)),
             ),
             systems=tuple(
-                SystemEntry(one.name, {k: cache_key_parts(p) for k, p in one.components.items()})
+                SystemEntry(
+                    one.name,
+                    {k: redacted_data(cache_key_parts(p)) for k, p in one.components.items()},
+                )
                 for one in systems
             ),
             metrics=tuple(_metrics(steps)),

@@ -52,11 +52,9 @@ def publishable_text(text: str, show: Collection[str] = ()) -> str:
     without = _PATH_IN_SPEC.sub("", text) if _SPEC.fullmatch(text) else text
 
     def shown(url: re.Match[str]) -> str:
-        pairs = (url[4] or "").split("&")
-        kept = [
-            one for one in pairs if (n := one.partition("="))[1] and _may_show(n[0], n[2], show)
-        ]
-        return f"{url[1]}{url[3]}{'?' if kept else ''}{'&'.join(kept)}"
+        pairs = (one.partition("=") for one in (url[4] or "").split("&"))
+        kept = "&".join("".join(one) for one in pairs if one[1] and _may_show(one[0], one[2], show))
+        return f"{url[1]}{url[3]}{'?' if kept else ''}{kept}"
 
     return _URL.sub(shown, without)
 
@@ -72,10 +70,9 @@ def recordable(value: Any, store: Path) -> Any:
 
 def comparable(value: Any, store: Path) -> Any:
     """Return plain data as `recordable`; a store without a key gets none."""
-    has_key = (store / KEY_FILE).exists()
-    return _recordable(
-        value, lambda text: hidden_mark(text, store) if has_key else "hidden", "", ()
-    )
+    if (store / KEY_FILE).exists():
+        return recordable(value, store)
+    return _recordable(value, lambda _: "hidden", "", ())
 
 
 def has_hidden(value: Any) -> bool:
