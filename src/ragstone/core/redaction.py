@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar, cast
+from urllib.parse import unquote
 
 from ragstone.core import limits
 from ragstone.errors import RagstoneError
@@ -50,7 +51,8 @@ def remember(values: Iterable[str]) -> None:
     """Remove these values from now on; values that are too short are part of many words."""
     for value in values:
         lines = [line for line in value.split("\n") if not line.startswith("-----")]
-        for part in dict.fromkeys([value, *lines]):
+        # A server repeats a part of an address decoded.
+        for part in dict.fromkeys([value, unquote(value), *lines]):
             text = part.strip()
             if len(text) >= limits.MIN_SECRET_CHARACTERS and text not in _known:
                 _known[text] = _forms(text)
