@@ -276,7 +276,9 @@ def leaks(secrets: list[str], texts: Iterator[tuple[str, bytes]]) -> list[str]:
 def open_files(folder: Path) -> list[str]:
     """Return the files of the store, and the reports, that others can read."""
     mine = [folder / "report.html", folder / "passport.json", *(folder / "store").rglob("*")]
-    return [str(one.relative_to(folder)) for one in mine if one.stat().st_mode & 0o077]
+    return [
+        str(one.relative_to(folder)) for one in mine if one.exists() and one.stat().st_mode & 0o077
+    ]
 
 
 @contextlib.contextmanager
@@ -345,8 +347,8 @@ def main() -> int:
         print(
             f"{result['planted']} secrets of {chosen.kinds} kinds in {len(PLACES)} places; "
             f"{result['searched']} files, unpacked contents and outputs searched "
-            f"({result['with a mark']} with *** in place of a secret); {len(result['found'])} found, {result['control']} in a control of "
-            f"one kind without removal; "
+            f"({result['with a mark']} with *** in place of a secret); {len(result['found'])} "
+            f"found, {result['control']} in a control of one kind without removal; "
             f"{result['cpu_seconds']} CPU s"
         )
         print("\n".join([*result["found"], *result["codes"]]))

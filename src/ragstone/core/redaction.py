@@ -28,9 +28,9 @@ T = TypeVar("T")
 class _Form(NamedTuple):
     """A value, or a part of its base64, as it may be written."""
 
+    text: str
     sign: str
     """A part that each text with the form contains, unless letters in it are escaped."""
-    pattern: re.Pattern[str]
 
 
 HIDDEN: Final = "***"
@@ -130,22 +130,28 @@ def _without(text: str, forms: Iterable[_Form]) -> str:
     escaped = _ESCAPED_WORD.search(text) is not None
     for form in forms:
         if escaped or form.sign in text:
-            text = form.pattern.sub(HIDDEN, text)
+            text = _pattern(form.text).sub(HIDDEN, text)
     return text
 
 
 def _forms(value: str) -> tuple[_Form, ...]:
-    return tuple(map(_form, (value, *_base64_cores(value))))
+    return tuple(_Form(text, _sign(text)) for text in (value, *_base64_cores(value)))
 
 
-def _form(text: str) -> _Form:
-    """Return the form of a text, also if its end is cut off."""
+def _sign(text: str) -> str:
+    """Return the longest word in the beginning of a form."""
+    return max(_WORD.findall(text[: limits.SECRET_HEAD_CHARACTERS]), key=len, default="")
+
+
+@lru_cache(limits.MAX_KNOWN_FORMS)
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern of a form, also if its end is cut off."""
+    # It is made when a text may contain the form, which is rare: that takes some milliseconds.
     head = text[: limits.SECRET_HEAD_CHARACTERS]
     patterns = ["".join(map(_written, text))]
     if len(head) < len(text):
         patterns.append("".join(map(_written, head)) + r"""[^\s"'<>\\]*""")
-    sign = max(_WORD.findall(head), key=len, default="")
-    return _Form(sign, re.compile("|".join(patterns)))
+    return re.compile("|".join(patterns))
 
 
 def _base64_cores(value: str) -> tuple[str, ...]:
