@@ -25,6 +25,7 @@ BASIC = base64.b64encode(b"me:hunter2hunter2").decode()
         ("chat(model=m, base_url=https://a/v1?api-key=0123456789)", ["0123456789"]),
         ({"uri": "host=db user=me password=geheim12 dbname=x"}, ["geheim12"]),
         ({"body": {"query": "{query}", "access_token": "0123456789"}}, ["0123456789"]),
+        ({"command": "python a.py --api-key 0123456789 -v"}, ["0123456789"]),
         ({"extra": ["AKIAIOSFODNN7EXAMPLE"]}, ["AKIAIOSFODNN7EXAMPLE"]),
         ({"note": f"a ghp_{'a1' * 18}"}, [f"ghp_{'a1' * 18}"]),
         ({"system": f"Use sk-proj-{'a1' * 12}."}, [f"sk-proj-{'a1' * 12}"]),

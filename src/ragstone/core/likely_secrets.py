@@ -28,6 +28,8 @@ SECRET_NAME: Final = re.compile(_NAME, re.IGNORECASE)
 _ASSIGNED: Final = re.compile(
     rf"(?<![A-Za-z0-9_{{-]){_NAME}[\"']?\s?[=:]\s?[\"']?([^\s\"'&,;)<>{{}}\[\]]+)", re.IGNORECASE
 )
+_OPTION: Final = re.compile(rf"(?<!\S)--?{_NAME}\s+(\S+)", re.IGNORECASE)
+"""An option of a command."""
 _IN_QUERY: Final = re.compile(r"[?&](?:key|code|auth|k)=([^\s\"'&#,;)]+)", re.IGNORECASE)
 _USER: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/@:\"']*:([^\s/\"']*)@", re.IGNORECASE)
 _FORMS: Final = re.compile(
@@ -44,7 +46,7 @@ _PLAIN_HEADERS: Final = frozenset({"accept", "accept-language", "content-type", 
 
 
 _RANDOM: Final = re.compile(r"(?=\S*[0-9])(?=\S*[A-Za-z])[A-Za-z0-9+/_=.~-]{20,}")
-"""The value of a header that is no word."""
+"""The value of a header that looks random."""
 
 
 class LikelySecret(NamedTuple):
@@ -107,7 +109,7 @@ def _in_text(text: str, key: str) -> Iterator[str]:
     yield from _FORMS.findall(text)
     if TEMPLATE_FIELD.search(key):
         return
-    for pattern in (_ASSIGNED, _IN_QUERY, _USER):
+    for pattern in (_ASSIGNED, _OPTION, _IN_QUERY, _USER):
         for found in pattern.findall(text):
             yield from _credentials(unquote(found))
 
