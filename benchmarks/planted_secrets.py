@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 PLACES = {
@@ -158,10 +159,11 @@ def plant(folder: Path, url: str, secrets: list[str]) -> None:
     )
     rows = [{"_id": str(n), "text": f"What is number {n}?"} for n in range(5)]
     (folder / "data" / "qrels").mkdir(parents=True, exist_ok=True)
-    for name, lines in {
+    files: dict[str, list[dict[str, Any]]] = {
         "queries.jsonl": [{**row, "answers": ["Paris"]} for row in rows],
         "corpus.jsonl": [{"_id": "p1", "title": "", "text": "Paris is a city."}],
-    }.items():
+    }
+    for name, lines in files.items():
         (folder / "data" / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     judged = "".join(f"{n}\tp1\t1\n" for n in range(5))
     (folder / "data" / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
@@ -205,7 +207,7 @@ def run_command(arguments: tuple[str, ...]) -> tuple[int, str]:
     finally:
         sys.argv = before
         forget()
-    return code, out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    return code, out.buffer.getvalue().decode()
 
 
 def forms_of(secret: str) -> list[bytes]:
@@ -286,12 +288,8 @@ def nothing_removed() -> Iterator[None]:
     """Let no value be long enough to be removed in the block, to see what the search finds."""
     from ragstone.core import limits
 
-    before = limits.MIN_SECRET_CHARACTERS
-    limits.MIN_SECRET_CHARACTERS = 10**9
-    try:
+    with mock.patch.object(limits, "MIN_SECRET_CHARACTERS", 10**9):
         yield
-    finally:
-        limits.MIN_SECRET_CHARACTERS = before
 
 
 def campaign(kinds: list[str], seed: int = 0) -> dict[str, Any]:

@@ -44,5 +44,5 @@ def test_click_writes_through_the_stream() -> None:
     click.echo("a question-secret", file=stream)  # type: ignore[arg-type]
     assert stream.write("question-secret") == len("question-secret")
     stream.flush()
-    assert out.buffer.getvalue() == b"a ***\n***"  # type: ignore[attr-defined]
+    assert out.buffer.getvalue() == b"a ***\n***"
     assert stream.isatty() is False
