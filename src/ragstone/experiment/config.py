@@ -38,10 +38,7 @@ from ragstone.statistics.correctness import Correctness
 _LOG: Final = logging.getLogger(__name__)
 DEFAULT_CORRECT: Final = "Match"
 """The rule for correct answers, if `Match` is among the metrics."""
-FORMER_KEYS: Final[Mapping[str, str]] = {
-    "correctness_metric": "correct",
-    "noise": "noise_retriever",
-}
+FORMER_KEYS: Final = {"correctness_metric": "correct", "noise": "noise_retriever"}
 """Former keys of the file -> their names today; the former ones are still read."""
 FORMER_SYSTEM_KEYS: Final[Mapping[str, str]] = {"query": "query_former"}
 """The same for the keys of a system."""

@@ -17,12 +17,7 @@ from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.query_rows import rows_of
 from ragstone.core.redaction import redacted_data
-from ragstone.core.schemas import (
-    NOT_APPLICABLE,
-    TEXTS,
-    columns,
-    to_table,
-)
+from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, columns, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
