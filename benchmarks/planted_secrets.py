@@ -343,10 +343,10 @@ def main() -> int:
         print(json.dumps(result, indent=1))
     else:
         print(
-            f"{result['planted']} secrets of {chosen.kinds} kinds in {len(PLACES)} places; "
-            f"{result['searched']} files, unpacked contents and outputs searched "
-            f"({result['with a mark']} with *** in place of a secret); {len(result['found'])} "
-            f"found, {result['control']} in a control of one kind without removal; "
+            f"{len(result['found'])} of {result['planted']} planted secrets found, of "
+            f"{chosen.kinds} kinds in {len(PLACES)} places; {result['searched']} files, unpacked "
+            f"contents and outputs searched, {result['with a mark']} with *** in place of a secret; "
+            f"{result['control']} finds in a control of one kind without removal; "
             f"{result['cpu_seconds']} CPU s"
         )
         print("\n".join([*result["found"], *result["codes"]]))
