@@ -345,7 +345,7 @@ def main() -> int:
         print(
             f"{len(result['found'])} of {result['planted']} planted secrets found, of "
             f"{chosen.kinds} kinds in {len(PLACES)} places; {result['searched']} files, unpacked "
-            f"contents and outputs searched, {result['with a mark']} with *** in place of a secret; "
+            f"contents and outputs searched, {result['with a mark']} with *** in place of one; "
             f"{result['control']} finds in a control of one kind without removal; "
             f"{result['cpu_seconds']} CPU s"
         )
