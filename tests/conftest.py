@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ragstone.core.redaction import forget
 from ragstone.models.bundled import MODELS
 
 # No test depends on the speed of the machine. CI draws the same examples every time, so that every
@@ -132,3 +133,10 @@ def _skips(config: pytest.Config) -> list[Skip]:
 def _unlisted(config: pytest.Config) -> list[Skip]:
     """Return the skips that fail the run: those not in `skips.toml`, if `CI` is set."""
     return [skip for skip in _skips(config) if os.environ.get("CI") and not skip.is_allowed()]
+
+
+@pytest.fixture(autouse=True)
+def _no_known_secrets() -> Iterator[None]:
+    """Forget the secrets of a test: the next one may print the same word."""
+    yield
+    forget()

@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 _Error = TypeVar("_Error", bound="RagstoneError")
 
@@ -45,6 +45,8 @@ class RagstoneError(Exception):
     """
 
     exit_code = 1
+    clean: ClassVar[Callable[[str], str]] = staticmethod(str)
+    """Removes secrets from a message; `core.redaction` sets it once it knows one."""
 
     def __init__(
         self,
@@ -59,6 +61,10 @@ class RagstoneError(Exception):
         super().__init__(message)
         self.path = None if path is None else Path(path)
         self.line, self.key, self.value, self.way_out = line, key, value, way_out
+
+    def __str__(self) -> str:
+        """Return the message, without secrets."""
+        return RagstoneError.clean(super().__str__())
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors of workers: the constructor of a subclass takes other arguments than the message.

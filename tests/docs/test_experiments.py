@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ragstone import load_dataset
-from ragstone.core.environment import variables_in
+from ragstone.core.environment import references_in
 from ragstone.core.registry import create
 from ragstone.errors import MissingDependency, ModelFileError
 from ragstone.experiment.campaign import Campaign
@@ -64,8 +64,8 @@ def _completed(block: str, folder: Path) -> dict[str, Any]:
 
 
 def _set_variables(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in variables_in(block):
-        monkeypatch.setenv(name, "a value")
+    for name in references_in(block):
+        monkeypatch.setenv(name.removeprefix("env:"), "a value")
 
 
 def _put_files(page: str, folder: Path) -> None:

@@ -184,13 +184,13 @@ def test_retrieval_alone_makes_a_report(tmp_path: Path) -> None:
 
 
 def test_a_report_is_replaced_in_one_piece(tmp_path: Path) -> None:
-    """Writing again leaves one file, readable by all."""
+    """Writing again leaves one file, readable by the user alone."""
     results, path = made_results(tmp_path / "s"), tmp_path / "out" / "r.html"
     write_report(results, path)
     write_report(results, path, queries=0)
 
     assert [p.name for p in path.parent.iterdir()] == ["r.html"]
-    assert path.stat().st_mode & 0o777 == 0o644
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_an_unwritable_place_is_an_error_that_names_it(tmp_path: Path) -> None:

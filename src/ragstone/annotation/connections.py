@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import quote, quote_plus
 
 import sqlalchemy as sa
 
+from ragstone.core.environment import resolved
 from ragstone.core.offline import is_loopback
+from ragstone.core.redaction import remember, without
 from ragstone.errors import ConfigError, MissingDependency, StoreError, StoreUnavailable
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ def database_address(written: str, path: Path) -> sa.URL:
     if not address:
         return sa.URL.create("sqlite", database=str(path.resolve()))
     try:
-        url = sa.make_url(address)
+        url = sa.make_url(resolved(address, "the address of the database"))
     except (sa.exc.ArgumentError, ValueError):
         raise ConfigError(f"the address of the database is malformed; write {_FORMS}") from None
     name = url.get_backend_name()
@@ -73,6 +74,9 @@ class Connections:
     def __init__(self, url: sa.URL) -> None:
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
+        written = [url.password, *(url.query.get(key) for key in _SECRET_KEYS)]
+        self._passwords = [str(value) for value in written if value]
+        remember(self._passwords)
         given = {} if self.is_sqlite else _PATIENCE
         arguments = {name: value for name, value in given.items() if name not in url.query}
         try:
@@ -157,20 +161,13 @@ class Connections:
 
     def _error(self, error: sa.exc.DBAPIError) -> StoreError:
         """Return an error with the cause in our words and without secrets."""
-        told = self._redacted(str(error.orig))
+        told = without(str(error.orig), self._passwords)
         for sign, words in _CAUSES:
             if sign in told:
                 return StoreUnavailable(f"{self.shown} {words}", path=self.path)
         first = " ".join(told.split())
         verb = "failed" if self.is_sqlite else "does not answer or refuses"
         return StoreUnavailable(f"{self.shown} {verb}: {first}", path=self.path)
-
-    def _redacted(self, text: str) -> str:
-        given = [self.url.password, *(self.url.query.get(key) for key in _SECRET_KEYS)]
-        for secret in filter(None, given):
-            for form in {str(secret), quote(str(secret), safe=""), quote_plus(str(secret))}:
-                text = text.replace(form, "***")
-        return text
 
 
 def _sqlite_settings(connection: Any, _record: Any) -> None:

@@ -175,7 +175,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             return
         self._check_allowed(endpoint, 0)
         if endpoint.base_urls:
-            endpoint.api_key(), endpoint.secrets()
+            endpoint.check_secrets()
             check_reachable(endpoint)
 
     def estimate(

@@ -6,7 +6,7 @@ import asyncio
 import datetime as dt
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ from ragstone.calls.types import (
 )
 from ragstone.calls.wire_formats import NO_ANSWER, format_for, join_url
 from ragstone.core import limits
-from ragstone.core.environment import with_variables
+from ragstone.core.environment import resolved
 from ragstone.core.offline import is_loopback
 from ragstone.core.parsing import LimitError, parse_json
 from ragstone.errors import CallError
@@ -79,8 +79,9 @@ class ChatClient:
             _Server(URL(self._format.url(url), encoded=True), shown_url(name))
             for url, name in zip(self.servers.urls, written, strict=True)
         ]
-        self._secrets = [self.servers.api_key, *_long(self.endpoint.secrets())]
-        self._model = with_variables(self.endpoint.model, "the model")
+        # From now on, what a server repeats of them is removed.
+        self.endpoint.check_secrets()
+        self._model = resolved(self.endpoint.model, "the model")
         self._headers = {
             "Content-Type": "application/json",
             **self._format.headers(self.servers.api_key),
@@ -94,8 +95,8 @@ class ChatClient:
     def body(self, request: Request) -> bytes:
         """Return the body of a request, or raise `AttemptError`."""
         sampling = request.sampling
-        if self.endpoint.variables:
-            extra = with_variables(sampling.extra, f"a field for {self.endpoint.name}")
+        if self.endpoint.references:
+            extra = resolved(sampling.extra, f"a field for {self.endpoint.name}")
             request = replace(request, sampling=replace(sampling, extra=extra))
         try:
             return self._format.body(self._model, request)
@@ -128,7 +129,7 @@ class ChatClient:
             async with self._open_session().request(
                 method, URL(url, encoded=True), data=data, headers=headers, allow_redirects=False
             ) as response:
-                raw = self._masked(await _read(response, server.address, maximum))
+                raw = await _read(response, server.address, maximum)
                 if response.status not in {200, 201}:
                     told, reason = response.headers, response.reason or ""
                     raise self.refusal(server.address, response.status, told, raw, reason)
@@ -189,14 +190,7 @@ class ChatClient:
         now = asyncio.get_running_loop().time()
         return min(self._pool, key=lambda server: (server.avoid_until > now, server.active))
 
-    def _masked(self, raw: bytes) -> bytes:
-        """Return a body without secrets: neither the log nor an error may contain an echoed one."""
-        for value in filter(None, self._secrets):
-            raw = raw.replace(value.encode(), b"***")
-        return raw
-
     def _parse(self, server: _Server, response: aiohttp.ClientResponse, raw: bytes) -> Reply:
-        raw = self._masked(raw)
         if response.status != 200:  # noqa: PLR2004 - the only status of a reply
             reason, headers = response.reason or "", response.headers
             raise self.refusal(server.address, response.status, headers, raw, reason)
@@ -307,11 +301,6 @@ def check_reachable(endpoint: Endpoint) -> None:
         else:
             return
     raise CallError(f"{'; '.join(errors)}; is the server of {endpoint.model!r} running there?")
-
-
-def _long(values: Sequence[str]) -> list[str]:
-    """Return the values that are long enough to be secrets; a short one is part of many texts."""
-    return [value for value in values if len(value) >= limits.MIN_SECRET_CHARACTERS]
 
 
 async def _read(

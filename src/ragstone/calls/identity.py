@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
@@ -20,7 +21,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from ragstone.core.environment import VARIABLE, with_variables
+from ragstone.core.atomic_files import private_file, private_folder
+from ragstone.core.environment import REFERENCE, resolved
 from ragstone.errors import ConfigError, StoreError, did_you_mean
 
 ADDRESS: Final = ("scheme", "host", "port", "path", "query")
@@ -47,7 +49,7 @@ def identify(
         chosen: the option `identity`: a text is the identity itself; a list names the parts that
             count; a list whose names begin with + or - adds to the default parts or removes some.
         where: the component, for errors.
-        credentials: name -> text with `{env:NAME}`, whose value counts only if it is chosen.
+        credentials: name -> text with references, whose value counts only if it is chosen.
 
     Raises:
         ConfigError: a name is unknown, or no part is left.
@@ -62,7 +64,7 @@ def identify(
     found = {name: value for name, value in parts.items() if name in names}
     for name, text in (credentials or {}).items():
         if name in names:
-            found[name] = keyed_digest(with_variables(text, f"{where}, identity"))
+            found[name] = keyed_digest(resolved(text, f"{where}, identity"))
     if not found:
         raise ConfigError(
             f"{where}: identity leaves nothing that distinguishes this system from another; name "
@@ -76,19 +78,19 @@ def model_identity(
     protocol: str,
     model: str,
     urls: Sequence[str],
-    variables: Sequence[str],
+    references: Sequence[str],
     chosen: str | Sequence[str],
     *,
     where: str,
 ) -> str:
     """Return the identity of a named model at some addresses; see `identify` for `chosen`."""
     parts = {"protocol": protocol, "model": model, **address_parts(urls)}
-    return identify(parts, chosen, where=where, credentials=credentials_of(variables))
+    return identify(parts, chosen, where=where, credentials=credentials_of(references))
 
 
-def credentials_of(variables: Sequence[str]) -> dict[str, str]:
-    """Return the names of environment variables in an identity, each with its place in a text."""
-    return {f"env:{name}": f"{{env:{name}}}" for name in variables}
+def credentials_of(references: Sequence[str]) -> dict[str, str]:
+    """Return the names of references in an identity, each with its place in a text."""
+    return {reference: f"{{{reference}}}" for reference in references}
 
 
 def _chosen_names(
@@ -120,7 +122,7 @@ def address_parts(urls: Sequence[str]) -> dict[str, str]:
     """
     found = []
     for url in sorted(urls):
-        split = urlsplit(VARIABLE.sub(r"env.\1", url))
+        split = urlsplit(REFERENCE.sub(lambda one: re.sub(r"\W", ".", one[1]), url))
         port = str(split.port or _PORTS.get(split.scheme, ""))
         query = keyed_digest(split.query) if split.query else ""
         found.append((split.scheme, split.hostname or "", port, split.path, query))
@@ -134,14 +136,20 @@ def keyed_digest(value: str) -> str:
     return hmac.new(key, value.encode(), "sha256").hexdigest()[:_DIGITS]
 
 
+def hidden_mark(value: str, store: Path) -> str:
+    """Return what a record in a store contains in place of a value; see `MARK`."""
+    key = _key(store / KEY_FILE)
+    marks = (hmac.new(key, text.encode(), "sha256").hexdigest() for text in ("", value))
+    return "hidden-{:.8}-{:.16}".format(*marks)
+
+
 def _key(path: Path) -> bytes:
     """Return the key in a file, which is created if it does not exist."""
     try:
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
             own = path.with_name(f".tmp-{secrets.token_hex(8)}")
-            own.write_text(secrets.token_hex(32), encoding="ascii")
-            own.chmod(0o600)
+            private_file(own).write_text(secrets.token_hex(32), encoding="ascii")
             # Of several processes that start together, the first one decides.
             with contextlib.suppress(FileExistsError):
                 os.link(own, path)

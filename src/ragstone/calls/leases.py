@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from ragstone.calls.file_locks import lock_problem
 from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
+from ragstone.core.atomic_files import private_file, private_folder
 
 if TYPE_CHECKING:
     from ragstone.calls.rate_control import ConcurrencyLimiter
@@ -112,7 +113,7 @@ class Leases(CallLeases):
 
     def _locks_work(self) -> bool:
         if self._problem is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self.path.parent)
             self._problem = lock_problem(self.path.parent)
             if self._problem:
                 _LOG.warning(
@@ -167,7 +168,7 @@ class Leases(CallLeases):
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path,
+            private_file(self.path),
             timeout=limits.LOG_LOCK_SECONDS,
             isolation_level=None,
             check_same_thread=False,

@@ -45,6 +45,7 @@ from ragstone.calls.postgres import PostgresLog, outcome_of
 from ragstone.calls.postgres_leases import PostgresLeases
 from ragstone.calls.types import Outcome, Reply
 from ragstone.core import limits
+from ragstone.core.redaction import redacted
 from ragstone.errors import StoreError
 
 _LOG: Final = logging.getLogger(__name__)
@@ -208,7 +209,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         if not self.path.exists():
             return []
         with self._reading() as connection:
-            values = (limits.MAX_SAMPLED_ROWS, identity, limits.MAX_SAMPLED_REPLIES)
+            values = (limits.MAX_SAMPLED_ROWS, redacted(identity), limits.MAX_SAMPLED_REPLIES)
             rows = connection.execute(_SAMPLE, values).fetchall()
         return [(size, tuple(usage)) for size, *usage in rows]
 

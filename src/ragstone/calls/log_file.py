@@ -22,6 +22,8 @@ from ragstone.calls.file_locks import journal_mode
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
+from ragstone.core.atomic_files import private_file
+from ragstone.core.redaction import redacted
 from ragstone.core.schemas import lists_to_steps, steps_to_lists
 from ragstone.errors import StoreError
 from ragstone.types import FailureKind, Passage, Reported
@@ -61,8 +63,8 @@ class Entry:
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open a log, creating or upgrading its table; raise `StoreError` for a newer version."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = open_shared(path)
+    # SQLite gives its journals the permissions of this file.
+    connection = open_shared(private_file(path))
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)
         connection.execute("PRAGMA synchronous=FULL")
@@ -216,9 +218,13 @@ def fetch(connection: sqlite3.Connection, query: str, values: Sequence[Any]) -> 
 def to_row(entry: Entry, now: float) -> tuple[Any, ...]:
     """Return the values of all columns for a finished call."""
     request, outcome = entry.request, entry.outcome
-    prompt_hash, messages = request.prompt_hash, request.rendered.decode()
-    call = entry.key, entry.identity, entry.model, prompt_hash
-    asked = request.sampling.canonical.decode(), request.sample
+    written, prompt_hash = request.rendered.decode(), request.prompt_hash
+    messages = redacted(written)
+    if messages != written:
+        # The digest of the column, by which damage is found; the key has that of the prompt.
+        prompt_hash = hashlib.sha256(messages.encode()).hexdigest()
+    call = entry.key, redacted(entry.identity), redacted(entry.model), prompt_hash
+    asked = redacted(request.sampling.canonical.decode()), request.sample
     if isinstance(outcome, Failure):
         reason = outcome.reason.encode("utf-8", "replace").decode()
         result: tuple[Any, ...] = (0, "", reason, outcome.status)

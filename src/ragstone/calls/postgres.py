@@ -20,9 +20,9 @@ import orjson
 from ragstone.calls.log_file import COLUMNS, READ, Entry, read_outcome, to_row
 from ragstone.calls.types import Outcome
 from ragstone.core import limits
-from ragstone.core.environment import VARIABLE as VARIABLE_IN_TEXT
-from ragstone.core.environment import with_variables
+from ragstone.core.environment import REFERENCE, resolved
 from ragstone.core.offline import is_loopback, network_forbidden
+from ragstone.core.redaction import remember, without
 from ragstone.errors import ConfigError, MissingDependency, StoreError
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def shared_address(written: str | None) -> str:
             f"the address of a shared call log begins with postgresql://; write {_FORM}",
             key="calls",
         )
-    if _PASSWORD.search(VARIABLE_IN_TEXT.sub("", written)):
+    if _PASSWORD.search(REFERENCE.sub("", written)):
         raise ConfigError(
             "the address of the call log contains a password; put the whole address into the "
             f"environment variable {VARIABLE}, or the password into PGPASSWORD or ~/.pgpass",
@@ -109,7 +109,7 @@ class PostgresDatabase:
             raise MissingDependency("a shared call log", "psycopg", "annotate") from error
         self._psycopg = psycopg
         try:
-            given = conninfo.conninfo_to_dict(with_variables(url, "the address of the call log"))
+            given = conninfo.conninfo_to_dict(resolved(url, "the address of the call log"))
         except psycopg.Error:
             raise ConfigError(
                 f"the address of the shared call log is malformed; write {_FORM}"
@@ -118,7 +118,8 @@ class PostgresDatabase:
         host = given.get("host") or "this machine"
         self.shown = f"the PostgreSQL call log {given.get('dbname', '')!r} at {host}"
         """The database as messages name it, without user and password."""
-        self._secrets = [str(v) for n, v in given.items() if "password" in n and v]
+        self._passwords = [str(v) for n, v in given.items() if "password" in n and v]
+        remember(self._passwords)
         self._lock = threading.Lock()
         self._connection: Any = None
 
@@ -183,9 +184,8 @@ class PostgresDatabase:
 
     def _error(self, error: Exception) -> StoreError:
         """Return an error without secrets and without written values."""
-        text = " ".join(str(error).partition("\nDETAIL")[0].split())
-        for value in self._secrets:
-            text = text.replace(value, "***")
+        told = without(str(error).partition("\nDETAIL")[0], self._passwords)
+        text = " ".join(told.split())
         return StoreError(
             f"cannot use {self.shown}: {text}. Every reply stored before is safe; check that the "
             "server runs and that this user may create tables there, and run the command again"

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from ragstone.calls.log_file import Entry
-from ragstone.calls.types import AttemptError, Failure, Outcome
+from ragstone.calls.types import AttemptError, Failure, Outcome, Reply
 from ragstone.core import limits
+from ragstone.core.redaction import redacted_data
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
@@ -329,7 +330,7 @@ class Engine:
                 pace.outages = 0
                 seconds = None if endpoint.batch else latency
                 return replace(
-                    reply,
+                    _without_secrets(reply),
                     seconds=seconds,
                     # A busy event loop resumes a call after it is due.
                     queued=None if reply.queued is None else round(reply.queued + began - due, 6),
@@ -370,6 +371,13 @@ class Engine:
                 f"{error.reason}. The run was stopped, and every reply so far is kept: run the "
                 "same command again to resume"
             )
+
+
+def _without_secrets(reply: Reply) -> Reply:
+    """Return a reply as it may be kept: the server may have repeated what it received."""
+    clean = redacted_data(reply)
+    # The pieces of a secret are not found in its tokens.
+    return clean if clean.text == reply.text else replace(clean, logprobs=())
 
 
 async def _close(clients: Sequence[CallClient]) -> None:

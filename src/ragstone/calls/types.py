@@ -15,7 +15,9 @@ import orjson
 from ragstone.calls.identity import model_identity
 from ragstone.calls.reply_json import parse_reply
 from ragstone.core import limits
-from ragstone.core.environment import secret, variables_in, with_variables
+from ragstone.core.environment import references_in, referred, resolved, secret
+from ragstone.core.likely_secrets import remember_likely
+from ragstone.core.redaction import redacted
 from ragstone.errors import ConfigError
 from ragstone.types import AnswerStatus, ChatMessage, FailureKind, Reported, brief
 
@@ -270,7 +272,8 @@ class AttemptError(Exception):
         kind: FailureKind = "failed",
     ) -> None:
         super().__init__(reason)
-        self.reason, self.status = reason, status
+        # Without what a server repeats, or another library writes into its errors.
+        self.reason, self.status = redacted(reason), status
         self.retryable = retryable
         """Whether another attempt may succeed."""
         self.overload = overload
@@ -291,8 +294,8 @@ class Endpoint:
 
     A call's key contains `identity`: by default protocol, model and whole addresses. Set it (to a
     checksum of the weights, for example) to keep replies valid at another address, or to separate
-    two models of the same name at one address. A text may refer to environment variables as
-    `{env:NAME}`: their values are sent, and neither stored nor shown.
+    two models of the same name at one address. A text may refer to secrets as `{env:NAME}` or
+    `{file:PATH}`: they are sent, and neither stored nor shown.
     """
 
     model: str
@@ -312,8 +315,8 @@ class Endpoint:
     """Makes the client of an endpoint that is not a model server, such as a function."""
     concurrency: int | None = None
     """Maximum concurrent calls, or None for the default of `Calls`."""
-    variables: tuple[str, ...] = ()
-    """Environment variables whose values are sent besides those of the addresses."""
+    references: tuple[str, ...] = ()
+    """References whose secrets are sent besides those of the addresses: `env:NAME`, `file:PATH`."""
     batch: bool = False
     """Whether calls go through the server's batch endpoint. It is not part of a call's key."""
     is_free: bool = False
@@ -321,8 +324,9 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         """Check the URLs, and set the default identity if none is given."""
+        remember_likely(list(self.base_urls), f"the address of {self.model}")
         for url in self.base_urls:
-            if not variables_in(url):
+            if not references_in(url):
                 _check_url(url)
         if not self.base_urls and self.serve is None and self.client is None:
             raise ConfigError(f"the endpoint of model {self.model!r} has no base_url")
@@ -346,20 +350,21 @@ class Endpoint:
         return secret(self.api_key_env, f"the API key of {self.name}")
 
     def addresses(self) -> tuple[str, ...]:
-        """Return the base URLs with the values of environment variables.
+        """Return the base URLs with the secrets that they refer to.
 
         Raises:
-            ConfigError: a variable is not set, or a URL is malformed.
+            ConfigError: a secret is missing, or a URL is malformed.
         """
-        found = tuple(with_variables(url, f"the address of {self.name}") for url in self.base_urls)
+        found = tuple(resolved(url, f"the address of {self.name}") for url in self.base_urls)
         for url in found:
             _check_url(url)
         return found
 
-    def secrets(self) -> tuple[str, ...]:
-        """Return the values that are sent and must not be stored; raise `ConfigError` as above."""
-        names = dict.fromkeys([*variables_in(self.base_urls), *self.variables])
-        return tuple(secret(name, f"a value that is sent to {self.name}") for name in names)
+    def check_secrets(self) -> None:
+        """Raise `ConfigError` if a secret that is sent is missing."""
+        self.api_key()
+        for reference in (*references_in(self.base_urls), *self.references):
+            referred(reference, f"a value that is sent to {self.name}")
 
 
 def shown_url(url: str) -> str:

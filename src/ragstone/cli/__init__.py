@@ -23,7 +23,9 @@ def main() -> None:
     try:
         interrupts.install()
         from ragstone.cli.commands import run
+        from ragstone.cli.redacted_stream import redact_streams
 
+        redact_streams()
         code = run()
     except KeyboardInterrupt:
         code = interrupts.stopped()

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core.redaction import redacted_bytes
 from ragstone.errors import StoreError
 
 if TYPE_CHECKING:
@@ -26,14 +27,18 @@ _PREFIX: Final = ".tmp-"
 
 @contextmanager
 def atomic_folder(
-    folder: Path, *, is_obsolete: Callable[[Path], bool] = lambda _: False
+    folder: Path,
+    *,
+    is_obsolete: Callable[[Path], bool] = lambda _: False,
+    private: bool = False,
 ) -> Iterator[Path]:
     """Yield an empty folder that is renamed to `folder` if the block succeeds.
 
-    An existing folder is replaced if it is empty or `is_obsolete(folder)` is true. Raises `OSError`
-    if another folder exists, the disk is full or a permission is missing.
+    An existing folder is replaced if it is empty or `is_obsolete(folder)` is true. With `private`,
+    nobody else can read it. Raises `OSError` if another folder exists, the disk is full or a
+    permission is missing.
     """
-    with _temporary_folder(folder.parent) as temporary:
+    with _temporary_folder(folder.parent, private=private) as temporary:
         yield temporary
         _sync_all(temporary)
         # Renamed, not removed in place: other processes see the old folder or the new one, whole.
@@ -49,13 +54,13 @@ def atomic_folder(
 
 
 @contextmanager
-def atomic_files(folder: Path) -> Iterator[Path]:
+def atomic_files(folder: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield an empty folder whose files are moved into `folder` if the block succeeds.
 
-    Existing files and folders of the same names are replaced. Raises `OSError` as `atomic_folder`
-    does.
+    Existing files and folders of the same names are replaced. With `private`, nobody else can read
+    the new ones. Raises `OSError` as `atomic_folder` does.
     """
-    with _temporary_folder(folder) as temporary:
+    with _temporary_folder(folder, private=private) as temporary:
         yield temporary
         _sync_all(temporary)
         for path in sorted(temporary.iterdir()):
@@ -67,20 +72,42 @@ def atomic_files(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Yield a binary file that replaces `path` if the block succeeds.
 
-    Raises `OSError` as `atomic_folder` does.
+    With `private`, nobody else can read it. Raises `OSError` as `atomic_folder` does.
     """
-    with atomic_files(path.parent) as temporary, (temporary / path.name).open("xb") as file:
+    with (
+        atomic_files(path.parent, private=private) as temporary,
+        (temporary / path.name).open("xb") as file,
+    ):
         yield file
 
 
+def private_folder(folder: Path) -> Path:
+    """Create a folder, and those above it, that nobody else can read; existing ones stay."""
+    for each in (*reversed(folder.parents), folder):
+        if not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def private_file(path: Path) -> Path:
+    """Create an empty file that nobody else can read, unless it exists."""
+    private_folder(path.parent)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return path
+
+
 def write_document(path: Path, content: bytes, what: str) -> Path:
-    """Write a file such as a report, and return its path; raise `StoreError` if that fails."""
+    """Write a file such as a report, and return its path; raise `StoreError` if that fails.
+
+    It contains no secret that is known, and nobody else can read it.
+    """
     try:
-        with atomic_file(path) as file:
-            file.write(content)
+        with atomic_file(path, private=True) as file:
+            file.write(redacted_bytes(content))
     except OSError as error:
         raise StoreError(f"cannot write the {what} {path}: {error.strerror or error}") from error
     return path
@@ -111,11 +138,14 @@ def is_temporary(path: Path) -> bool:
 
 
 @contextmanager
-def _temporary_folder(parent: Path) -> Iterator[Path]:
-    # `mkdir`, not `mkdtemp`: permissions follow the user's umask.
+def _temporary_folder(parent: Path, *, private: bool) -> Iterator[Path]:
     temporary = parent / f"{_PREFIX}{secrets.token_hex(8)}"
     new = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-    temporary.mkdir(parents=True)
+    if private:
+        private_folder(temporary)
+    else:
+        # `mkdir`, not `mkdtemp`: permissions follow the user's umask.
+        temporary.mkdir(parents=True)
     try:
         for folder in new:
             # The name of a new folder is in its parent, which nothing else syncs.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.core.fingerprint import digest_file, digest_json
+from ragstone.core.redaction import redacted_data
 from ragstone.errors import DamagedFile
 
 MANIFEST: Final = "manifest.json"
@@ -22,8 +23,11 @@ _digests: Final[dict[tuple[int, ...], str]] = {}
 
 
 def seal(document: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return a document as JSON reads it back, with the checksum of its content and its place."""
-    read_back: dict[str, Any] = json.loads(json.dumps(document))
+    """Return a document as JSON reads it back, with the checksum of its content and its place.
+
+    It contains no secret that is known.
+    """
+    read_back: dict[str, Any] = redacted_data(json.loads(json.dumps(document)))
     return {**read_back, CHECKSUM: digest_json([place, read_back])}
 
 

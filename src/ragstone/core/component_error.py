@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
+from ragstone.core.atomic_files import private_file
+from ragstone.core.redaction import redacted
 from ragstone.core.times import utc_text
 from ragstone.errors import ComponentError
 
@@ -44,6 +46,6 @@ def component_error(part: object, error: Exception, item: object = None) -> Comp
 
 
 def _append_traceback(log: Path, name: str, error: Exception) -> None:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as file:
-        file.write(f"{utc_text()} {name}\n{''.join(traceback.format_exception(error))}\n")
+    told = redacted("".join(traceback.format_exception(error)))
+    with private_file(log).open("a", encoding="utf-8") as file:
+        file.write(f"{utc_text()} {name}\n{told}\n")

@@ -1,4 +1,4 @@
-"""Installed packages with their versions and extras, and secrets in environment variables."""
+"""Installed packages with their versions and extras, and references to secrets in texts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata, util
+from pathlib import Path
 from typing import Any, Final
 
+from ragstone.core import limits
+from ragstone.core.redaction import remember
+from ragstone.core.regular_files import open_regular
 from ragstone.errors import ConfigError, MissingDependency
 
-VARIABLE: Final = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
-"""A place in a text for the value of an environment variable."""
+REFERENCE: Final = re.compile(r"\{(env:[A-Za-z_][A-Za-z0-9_]*|file:[^{}\s][^{}\n]*)\}")
+"""A place in a text for the value of an environment variable, or for the content of a file."""
 
 
 def describe_environment() -> dict[str, str]:
@@ -60,6 +64,8 @@ def require(component: str, extra: str, *modules: str) -> None:
 def secret(variable: str, name: str) -> str:
     """Return the secret in an environment variable, or "" if `variable` is empty.
 
+    It is removed from everything that is written or printed from now on.
+
     Raises:
         ConfigError: the variable is not set; the message begins with `name`.
     """
@@ -69,33 +75,67 @@ def secret(variable: str, name: str) -> str:
             f"{name} is read from the environment variable {variable!r}, which is not set; "
             f"run: export {variable}=..."
         )
+    remember([found])
     return found
 
 
-def variables_in(value: Any) -> tuple[str, ...]:
-    """Return the environment variables that plain data refer to as `{env:NAME}`.
+def referred(reference: str, name: str) -> str:
+    """Return the secret of a reference without its braces, `env:NAME` or `file:PATH`.
 
-    >>> variables_in({"X-Tenant": "{env:TENANT}", "list": ["{env:A}{env:TENANT}"]})
-    ('TENANT', 'A')
+    Raises:
+        ConfigError: the variable is not set, or the file has no text; the message begins with
+            `name`.
+    """
+    kind, _, place = reference.partition(":")
+    if kind == "env":
+        return secret(place, name)
+    path = Path(place).expanduser()
+    try:
+        with open_regular(path) as file:
+            content = file.read(limits.MAX_SECRET_BYTES + 1)
+        found = content.decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(
+            f"{name} is read from the file {place}, which cannot be read: {cause or error}; "
+            "write the secret alone into this file",
+            path=path,
+        ) from error
+    if not found or len(content) > limits.MAX_SECRET_BYTES:
+        problem = f"has more than {limits.MAX_SECRET_BYTES:,} bytes" if found else "is empty"
+        raise ConfigError(
+            f"{name} is read from the file {place}, which {problem}; write the secret alone into "
+            "this file",
+            path=path,
+        )
+    remember([found])
+    return found
+
+
+def references_in(value: Any) -> tuple[str, ...]:
+    """Return the references in plain data, without their braces.
+
+    >>> references_in({"X-Tenant": "{env:TENANT}", "list": ["{env:A}{file:key.txt}"]})
+    ('env:TENANT', 'env:A', 'file:key.txt')
     """
     if isinstance(value, str):
-        return tuple(dict.fromkeys(VARIABLE.findall(value)))
+        return tuple(dict.fromkeys(REFERENCE.findall(value)))
     members = value.values() if isinstance(value, Mapping) else value
     if isinstance(value, Mapping | list | tuple):
-        return tuple(dict.fromkeys(name for member in members for name in variables_in(member)))
+        return tuple(dict.fromkeys(name for member in members for name in references_in(member)))
     return ()
 
 
-def with_variables(value: Any, name: str) -> Any:
-    """Return plain data with the value of the variable in place of each `{env:NAME}`.
+def resolved(value: Any, name: str) -> Any:
+    """Return plain data with its secret in place of each reference.
 
     Raises:
-        ConfigError: a variable is not set; the message begins with `name`.
+        ConfigError: as `referred`; the message begins with `name`.
     """
     if isinstance(value, str):
-        return VARIABLE.sub(lambda found: secret(found[1], name), value)
+        return REFERENCE.sub(lambda found: referred(found[1], name), value)
     if isinstance(value, Mapping):
-        return {key: with_variables(member, name) for key, member in value.items()}
+        return {key: resolved(member, name) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [with_variables(member, name) for member in value]
+        return [resolved(member, name) for member in value]
     return value

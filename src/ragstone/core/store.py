@@ -33,7 +33,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
-from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abandoned
+from ragstone.core.atomic_files import (
+    atomic_file,
+    atomic_folder,
+    private_folder,
+    remove_abandoned,
+)
 from ragstone.core.checksums import (
     MANIFEST,
     TABLE,
@@ -52,6 +57,7 @@ from ragstone.core.fingerprint import (
 )
 from ragstone.core.object_urls import object_url
 from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
+from ragstone.core.redaction import redacted_data
 from ragstone.core.result_digest import digest_result_file
 from ragstone.core.step_notes import collect_arrays, collect_facts, collect_notes, use_arrays
 from ragstone.core.stored_table import StoredTable
@@ -186,7 +192,8 @@ class Store:
         self, step: str, component: object, inputs: Mapping[str, StoredTable]
     ) -> StoredTable | None:
         """Return the latest result of a step whose key differs only in the code, or None."""
-        wanted = without_sources({"step": step, "failed": 0, **_made_of(component, inputs)})
+        parts = redacted_data(_made_of(component, inputs))
+        wanted = without_sources({"step": step, "failed": 0, **parts})
         found = []
         for path in (self.root / "steps").glob(f"{step}-*/{MANIFEST}"):
             manifest = self._sound(path.parent) or {}
@@ -234,7 +241,7 @@ class Store:
         """Write a small document, `kind/name.json`, and replace an earlier one."""
         path = self.root / kind / f"{name}.json"
         sealed = seal(value, f"{kind}/{name}.json")
-        with store_errors(path), atomic_file(path) as file:
+        with store_errors(path), atomic_file(path, private=True) as file:
             file.write(json.dumps(sealed, indent=1, ensure_ascii=False).encode())
         return path
 
@@ -263,7 +270,7 @@ class Store:
         """Move a damaged folder or file to `damaged/`, and return its new place."""
         folder = self.root / DAMAGED
         with store_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             places = (folder / f"{path.name}-{number}" for number in itertools.count(1))
             target = next(place for place in places if not place.exists())
             with contextlib.suppress(FileNotFoundError):  # another process was faster
@@ -276,7 +283,7 @@ class Store:
         Abandoned temporary folders of killed processes are removed too.
         """
         with store_errors(self.root):
-            self.root.mkdir(parents=True, exist_ok=True)
+            private_folder(self.root)
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
             for folder in self.root.iterdir():
@@ -315,7 +322,7 @@ class Store:
 
         with store_errors(folder):
             try:
-                with atomic_folder(folder, is_obsolete=has_failed_rows) as temporary:
+                with atomic_folder(folder, is_obsolete=has_failed_rows, private=True) as temporary:
                     yield temporary
                     if folder.exists() and self._sound(folder) is None:
                         self.set_aside(folder)

@@ -23,6 +23,7 @@ from pydantic import (
 
 from ragstone.core import limits
 from ragstone.core.executors.spec import executor_text
+from ragstone.core.likely_secrets import remember_likely
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.spec import parse_spec
 from ragstone.data.dataset import Dataset
@@ -37,10 +38,7 @@ from ragstone.statistics.correctness import Correctness
 _LOG: Final = logging.getLogger(__name__)
 DEFAULT_CORRECT: Final = "Match"
 """The rule for correct answers, if `Match` is among the metrics."""
-FORMER_KEYS: Final[Mapping[str, str]] = {
-    "correctness_metric": "correct",
-    "noise": "noise_retriever",
-}
+FORMER_KEYS: Final = {"correctness_metric": "correct", "noise": "noise_retriever"}
 """Former keys of the file -> their names today; the former ones are still read."""
 FORMER_SYSTEM_KEYS: Final[Mapping[str, str]] = {"query": "query_former"}
 """The same for the keys of a system."""
@@ -228,6 +226,7 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
     Raises:
         ConfigError: the message has the file, the key, the value and the nearest legal one.
     """
+    remember_likely(filled, where)
     checked, most = dict(filled), filled.get("max_systems", limits.MAX_SWEEP_SYSTEMS)
     if not isinstance(most, int) or most < 1:
         raise ConfigError(

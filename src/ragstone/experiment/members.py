@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragstone.core import limits
+from ragstone.core.likely_secrets import likely_secrets
 from ragstone.core.parsing import read_yaml
+from ragstone.core.redaction import remember
 from ragstone.core.registry import find
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
@@ -58,6 +62,17 @@ def split_member(path: Path) -> tuple[Path, str]:
     return path.with_name(name), key
 
 
+def _read(file: Path) -> Any:
+    try:
+        return read_yaml(file, "experiment file")
+    except ConfigError:
+        # The message may show the line with a secret.
+        with suppress(OSError):
+            text = file.read_text("utf-8", "replace")[: limits.MAX_YAML_BYTES]
+            remember(one.value for one in likely_secrets(text))
+        raise
+
+
 def read_members(path: Path, overrides: Sequence[str] = ()) -> tuple[list[MemberFile], Path]:
     """Return the experiments of a YAML file after `key=value` overrides, and its folder.
 
@@ -68,7 +83,7 @@ def read_members(path: Path, overrides: Sequence[str] = ()) -> tuple[list[Member
     """
     written, key = split_member(path)
     file = find_example(written)
-    document = read_yaml(file, "experiment file")
+    document = _read(file)
     if not isinstance(document, dict):
         raise ConfigError(
             f"{file}: expected keys such as data, systems and metrics, found {document!r}",

@@ -16,12 +16,8 @@ from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.query_rows import rows_of
-from ragstone.core.schemas import (
-    NOT_APPLICABLE,
-    TEXTS,
-    columns,
-    to_table,
-)
+from ragstone.core.redaction import redacted_data
+from ragstone.core.schemas import NOT_APPLICABLE, TEXTS, columns, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
@@ -34,6 +30,7 @@ from ragstone.experiment.steps import Step
 from ragstone.experiment.training_leaks import trained_parts
 from ragstone.results.data_facts import Tables
 from ragstone.results.earlier import keep_earlier
+from ragstone.results.publishable import recordable
 from ragstone.results.record import (
     ATTEMPTS,
     Attempt,
@@ -84,7 +81,7 @@ class Recorder:
         self._record = Record(
             name=file.name,
             started=utc_text(),
-            file=file.model_dump(),
+            file=recordable(file.model_dump(), store.root),
             data=data_facts(dataset, shared, member, spoken.facts),
             tables=Tables(
                 answered=self._keep("queries", shared.answered),
@@ -95,7 +92,10 @@ class Recorder:
                 languages=self._keep("languages", language_table(spoken)),
             ),
             systems=tuple(
-                SystemEntry(one.name, {k: cache_key_parts(p) for k, p in one.components.items()})
+                SystemEntry(
+                    one.name,
+                    {k: redacted_data(cache_key_parts(p)) for k, p in one.components.items()},
+                )
                 for one in systems
             ),
             metrics=tuple(_metrics(steps)),

@@ -16,6 +16,7 @@ from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.members import Member
 from ragstone.results.chain import QueryChain
+from ragstone.results.publishable import has_hidden
 from ragstone.results.reader import StoredResults
 from ragstone.results.what_if import WhatIf
 
@@ -27,11 +28,18 @@ def recorded_experiment(results: StoredResults) -> Experiment:
     your own components are looked for too.
 
     Raises:
-        ConfigError: the experiment was given in Python, with objects that no file contains.
+        ConfigError: the experiment was given in Python, with objects that no file contains, or
+            its record hides values.
     """
     from pydantic import ValidationError
 
     root = results.store.root.resolve()
+    if has_hidden(results.record.file):
+        raise ConfigError(
+            f"the record of {results.name!r} does not contain the headers and the values in "
+            "addresses of its systems; write them as {env:NAME}, or list the names of those that "
+            "are not secret in `show`, and run the experiment again"
+        )
     try:
         file = ExperimentFile.model_validate({**results.record.file, "store": str(root)})
     except ValidationError as error:

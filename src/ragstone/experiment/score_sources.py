@@ -27,6 +27,7 @@ from ragstone.core.regular_files import is_there, open_regular
 from ragstone.errors import ConfigError, DatasetError, StoreError
 from ragstone.examples import find_example
 from ragstone.experiment.members import split_member
+from ragstone.results.publishable import comparable
 from ragstone.results.trained_parts import TrainedPart, parts_of_system, trained_sentences
 
 if TYPE_CHECKING:
@@ -255,8 +256,10 @@ def results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
 
 def _warn_of_changes(path: Path, written: dict[str, Any], results: Results) -> None:
     """Log a notice if the file is not the one of its results."""
-    file = json.loads(json.dumps(written, default=str))
-    keys = [key for key in file if file[key] != results.record.file.get(key)]
+    root = results.store.root
+    file = comparable(json.loads(json.dumps(written, default=str)), root)
+    known = comparable(results.record.file, root)
+    keys = [key for key in file if file[key] != known.get(key)]
     if keys:
         _LOG.warning(
             "note: %s differs from the file of its results in %s; run it again to compare its "

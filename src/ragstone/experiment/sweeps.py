@@ -14,7 +14,7 @@ from ragstone.errors import ConfigError
 
 _OF_JUDGES: Final = ("of", "idk")
 """Parameters of a judge that are judges."""
-LIST_PARAMETERS: Final = frozenset({"identity", "stop", "trained_on", "weights"})
+LIST_PARAMETERS: Final = frozenset({"identity", "show", "stop", "trained_on", "weights"})
 """Parameters whose value is a list: a list is one value, a list of lists is a sweep."""
 
 

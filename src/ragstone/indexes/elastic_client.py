@@ -22,7 +22,7 @@ import orjson
 
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.core import limits
-from ragstone.core.environment import secret, with_variables
+from ragstone.core.environment import resolved, secret
 from ragstone.core.offline import is_loopback
 from ragstone.core.parsing import parse_json
 from ragstone.errors import CallError, ConfigError
@@ -127,7 +127,7 @@ class SearchEngine:
         raise CallError(f"{self._shown} does not respond")
 
     def _sent(self, method: str, path: str, body: object) -> Any:
-        address = with_variables(self.url, "the address of the search engine").rstrip("/")
+        address = resolved(self.url, "the address of the search engine").rstrip("/")
         raw = body if isinstance(body, bytes) else None if body is None else orjson.dumps(body)
         key = secret(self.api_key_env, f"the key of {self._shown}")
         kind = "application/x-ndjson" if isinstance(body, bytes) else "application/json"

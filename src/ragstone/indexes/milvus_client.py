@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ragstone.core.environment import require, secret
+from ragstone.core.environment import references_in, require, resolved, secret
 from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
 from ragstone.errors import ConfigError, MissingDependency
 from ragstone.indexes.own_index import OwnIndex, client_faults
@@ -29,7 +29,9 @@ class Server:
     timeout: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check the address without connecting."""
+        """Check the address without connecting, unless parts of it are secret."""
+        if references_in(self.uri):
+            return
         if self.is_file:
             if "://" in self.uri:
                 raise ConfigError(f"uri is neither a file nor an address, found {self.uri!r}")
@@ -54,7 +56,7 @@ class Server:
     @property
     def is_here(self) -> bool:
         """Whether the database is on this machine."""
-        return self.is_file or is_loopback(urlsplit(self.uri).hostname or "")
+        return self.is_file or is_loopback(urlsplit(self._address()).hostname or "")
 
     def check(self) -> None:
         """Raise if a package or the token is missing, or if offline forbids the server."""
@@ -88,10 +90,14 @@ class Server:
 
     def _place(self) -> str:
         if not self.is_file:
-            return self.uri
+            return self._address()
         path = Path(self.uri).expanduser().absolute()
         path.parent.mkdir(parents=True, exist_ok=True)
         return str(path)
+
+    def _address(self) -> str:
+        address: str = resolved(self.uri, "the address of Milvus")
+        return address
 
     def _token(self) -> str:
         return secret(self.token_env, f"the token for {self.uri}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlsplit
 
-from ragstone.core.environment import secret
+from ragstone.core.environment import references_in, resolved, secret
 from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
 from ragstone.errors import ConfigError, MissingDependency, did_you_mean
 from ragstone.indexes.own_index import Hit, OwnIndex, client_faults
@@ -28,7 +28,9 @@ class Postgres:
     timeout: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check the address without connecting."""
+        """Check the address without connecting, unless parts of it are secret."""
+        if references_in(self.uri):
+            return
         parts = urlsplit(self.uri)
         if parts.scheme not in {"postgresql", "postgres"}:
             raise ConfigError(
@@ -46,7 +48,7 @@ class Postgres:
     @property
     def host(self) -> str:
         """The host or the folder of the socket; "" for the socket of this machine."""
-        parts = urlsplit(self.uri)
+        parts = urlsplit(self._address())
         return parse_qs(parts.query).get("host", [""])[0] or parts.hostname or ""
 
     def check(self) -> None:
@@ -70,10 +72,14 @@ class Postgres:
         with (
             self._faults(),
             psycopg.connect(
-                self.uri, autocommit=True, connect_timeout=seconds, options=limit, **given
+                self._address(), autocommit=True, connect_timeout=seconds, options=limit, **given
             ) as connection,
         ):
             yield connection
+
+    def _address(self) -> str:
+        address: str = resolved(self.uri, "the address of PostgreSQL")
+        return address
 
     def _password(self) -> str:
         return secret(self.password_env, "the password of PostgreSQL")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ragstone.core.environment import secret
+from ragstone.core.environment import references_in, resolved, secret
 from ragstone.errors import ConfigError, MissingDependency, did_you_mean
 from ragstone.indexes.own_index import Hit, OwnIndex, client_faults
 
@@ -25,7 +25,9 @@ class QdrantServer:
     timeout: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check the address without connecting."""
+        """Check the address without connecting, unless parts of it are secret."""
+        if references_in(self.uri):
+            return
         parts = urlsplit(self.uri)
         if parts.username or parts.password:
             raise ConfigError(
@@ -43,7 +45,7 @@ class QdrantServer:
     @property
     def is_folder(self) -> bool:
         """Whether it is the embedded form, which runs in this process."""
-        return not self.uri.startswith(("http://", "https://"))
+        return not self.uri.startswith(("http://", "https://", "{env:", "{file:"))
 
     def check(self) -> None:
         """Raise if the package or the key is missing."""
@@ -60,7 +62,7 @@ class QdrantServer:
                 client = package.QdrantClient(path=str(folder))
             else:
                 client = package.QdrantClient(
-                    url=self.uri,
+                    url=resolved(self.uri, "the address of Qdrant"),
                     api_key=key or None,
                     timeout=int(self.timeout),
                     check_compatibility=False,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, Final
 
 from ragstone.core.component import TEMPLATE_FIELD
+from ragstone.core.likely_secrets import MARK
 from ragstone.data.readers.rows import listed
 from ragstone.results.contents import marks_of, pairs, query_ids_of
 from ragstone.results.passport_numbers import differing, first_lines, numbered, shown_apart
@@ -83,6 +84,7 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     for key in ("settings", "metrics", "judges", "oracle", "headline", "analysis"):
         yield from _entries("parts", *({key: p["experiment"].get(key)} for p in (a, b)))
     yield from _entries("parts", *({"correct": _rule(p["experiment"])} for p in (a, b)))
+    yield from _hidden(a["experiment"], b["experiment"])
     software = ({**p["packages"], "ragstone": p["ragstone"]} for p in (a, b))
     yield from _entries("packages", *software)
     yield from _entries("seeds", a["seeds"], b["seeds"])
@@ -91,6 +93,34 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     )
     places = (numbered(p["numbers"]).items() for p in (a, b))
     yield from _entries("numbers", *({_place(*place): row for place, row in s} for s in places))
+
+
+def _hidden(a: Any, b: Any) -> Iterator[PassportChange]:
+    """Yield the values that differ and that both passports hide."""
+    mine, others = dict(_marked(a)), dict(_marked(b))
+    for place in sorted(mine.keys() & others.keys()):
+        old, new = mine[place], others[place]
+        if old == new or MARK.sub("", old) != MARK.sub("", new):
+            continue
+        stores = {mark[1] for text in (old, new) for mark in MARK.finditer(text)}
+        alone = len(stores) == 1
+        what = place if alone else f"{place}: cannot be compared, because two stores hide it"
+        yield PassportChange("parts", what, old, new)
+
+
+def _marked(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each value in which a part is hidden."""
+    members: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, Mapping) else ()
+    if isinstance(value, list):
+        members = ((_name_of(one, number), one) for number, one in enumerate(value))
+    for name, inner in members:
+        yield from _marked(inner, f"{place}.{name}".lstrip("."))
+    if isinstance(value, str) and MARK.search(value):
+        yield place, value
+
+
+def _name_of(member: Any, number: int) -> Any:
+    return member.get("name", number) if isinstance(member, Mapping) else number
 
 
 def _trained(training: Mapping[str, Any]) -> str:

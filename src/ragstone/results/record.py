@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from ragstone.components.judges.secret_nuggets import open_part
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.redaction import redacted_data
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.evaluation.judge_independence import SharedPart
@@ -45,7 +46,7 @@ def is_oracle(setting: str) -> bool:
 
 def part_id(made_by: Mapping[str, Any]) -> str:
     """Return the id of a component in passports: the start of the digest of its key parts."""
-    return fingerprint(made_by)[:12]
+    return fingerprint(redacted_data(made_by))[:12]
 
 
 @dataclass(frozen=True)

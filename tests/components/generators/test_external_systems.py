@@ -19,6 +19,7 @@ from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.generators.command import Command
 from ragstone.components.generators.http import Http
 from ragstone.components.generators.python_function import Function
+from ragstone.core.redaction import redacted
 from ragstone.core.registry import create
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Services
@@ -318,9 +319,12 @@ def test_a_mapping_that_finds_nothing_shows_what_there_is(serve: Serve, calls: C
 
 
 def test_a_services_key_comes_from_the_environment(
-    serve: Serve, calls: Calls, monkeypatch: pytest.MonkeyPatch
+    serve: Serve,
+    calls: Calls,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It is sent as a bearer token or in a header, and cannot be written into the file."""
+    """It is sent as a bearer token or in a header; one in plain text is removed from texts."""
     monkeypatch.setenv("MY_KEY", "sk-12345")
     heard: list[dict[str, str]] = []
 
@@ -334,8 +338,10 @@ def test_a_services_key_comes_from_the_environment(
     answers_of(Http(url, api_key_env="MY_KEY", headers=own, release="2"), tasks(1), calls)
     assert heard[0]["Authorization"] == "Bearer sk-12345"
     assert heard[1]["X-Api-Key"] == "k sk-12345"
-    with pytest.raises(ConfigError, match="would be written into files"):
-        Http(url, headers={"Authorization": "Bearer sk-12345"})
+    Http(url, headers={"Authorization": "Bearer plain-12345"})
+    assert caplog.text.count("write {env:NAME}") == 1
+    assert "plain-12345" not in caplog.text
+    assert redacted("a plain-12345") == "a ***"
 
 
 @pytest.mark.parametrize(

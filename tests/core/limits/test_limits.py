@@ -95,7 +95,8 @@ ATTEMPT_TIMEOUT_SECONDS, CALL_DEADLINE_SECONDS: defaults of `RetryPolicy`, which
 CONNECT_TIMEOUT_SECONDS, CHECK_TIMEOUT_SECONDS: only the wait for a connection changes.
 BATCH_WAIT_SECONDS: a batch with fewer queries has the same answers.
 CLOSE_TIMEOUT_SECONDS, MODEL_STOP_SECONDS: only the wait for the end of a thread changes.
-DNS_CACHE_SECONDS, CACHED_SCORES, CACHED_CHARACTERS, CACHED_PASSAGE_RUNS: a cache changes no result.
+DNS_CACHE_SECONDS, CACHED_SCORES, CACHED_CHARACTERS, CACHED_PASSAGE_RUNS,
+MAX_KNOWN_FORMS: a cache changes no result.
 UNKNOWN_CONTEXT_TOKENS: no prompt is longer.
 
 GENERATION_BATCH: the queries that are written are the same.

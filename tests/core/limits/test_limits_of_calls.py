@@ -156,7 +156,7 @@ def test_a_secret_that_a_server_repeats_is_removed(
     monkeypatch.setenv("LONG", "question-secret")
     monkeypatch.setenv("SHORT", "Why")
     with FakeModelServer(answer=lambda messages: messages[-1]["content"]) as server:
-        endpoint = Endpoint("fake", (server.url,), variables=("LONG", "SHORT"))
+        endpoint = Endpoint("fake", (server.url,), references=("env:LONG", "env:SHORT"))
         (reply,) = calls.ask(endpoint, [chat("Why question-secret?")])
     assert isinstance(reply, Reply)
     assert reply.text == "Why ***?"

@@ -26,7 +26,7 @@ from ragstone.calls.types import (
 )
 from ragstone.calls.wire_formats import OpenAIFormat, join_url
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.core.environment import variables_in
+from ragstone.core.environment import references_in
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError
 from ragstone.protocols import Embedder, Role, Services
@@ -90,9 +90,11 @@ class EndpointEmbedder(Embedder):
     def endpoint(self) -> Endpoint:
         """The model and its addresses."""
         urls, protocol = tuple(self.base_url.split()), "openai-embeddings"
-        variables = variables_in([self.model, self.base_url, self.query_extra, self.passage_extra])
+        references = references_in(
+            [self.model, self.base_url, self.query_extra, self.passage_extra]
+        )
         identity = model_identity(
-            protocol, self.model, urls, variables, self.identity, where="endpoint"
+            protocol, self.model, urls, references, self.identity, where="endpoint"
         )
         return Endpoint(
             self.model,
@@ -104,7 +106,7 @@ class EndpointEmbedder(Embedder):
             client=lambda endpoint, pace: _EmbeddingsClient(
                 endpoint, ServerAddresses(endpoint.addresses(), endpoint.api_key()), pace
             ),
-            variables=variables,
+            references=references,
             concurrency=self.concurrency,
         )
 

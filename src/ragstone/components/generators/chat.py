@@ -13,7 +13,7 @@ from ragstone.calls.types import Endpoint, Request
 from ragstone.calls.wire_formats import format_for
 from ragstone.components.generators.llm_base import SamplingGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.environment import variables_in
+from ragstone.core.environment import references_in
 from ragstone.errors import ConfigError
 
 
@@ -38,6 +38,7 @@ class Chat(SamplingGenerator):
             does not send it.
         thinking_field: field of an OpenAI-style request with the thinking budget; a dot separates
             nested names; if empty, vLLM's `thinking_token_budget`.
+        show: names of the query parameters of `base_url` whose values a record shows.
         batch: whether calls go through the server's batch endpoint, which may take a day and
             usually costs less.
     """
@@ -53,6 +54,7 @@ class Chat(SamplingGenerator):
     reasoning_effort: str | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     thinking_budget: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     thinking_field: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    show: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
     batch: bool = field(default=False, metadata=NOT_IN_CACHE_KEY)
     sizes = ("max_tokens", "thinking_budget")
 
@@ -89,9 +91,9 @@ class Chat(SamplingGenerator):
     def endpoint(self) -> Endpoint:
         """The model and its addresses."""
         urls = tuple(self.base_url.split())
-        variables = variables_in([self.model, self.base_url, self.extra])
+        references = references_in([self.model, self.base_url, self.extra])
         identity = model_identity(
-            self.protocol, self.model, urls, variables, self.identity, where="chat"
+            self.protocol, self.model, urls, references, self.identity, where="chat"
         )
         return Endpoint(
             self.model,
@@ -99,7 +101,7 @@ class Chat(SamplingGenerator):
             api_key_env=self.api_key_env,
             protocol=self.protocol,
             identity=self.versioned(identity),
-            variables=variables,
+            references=references,
             concurrency=self.concurrency,
             batch=self.batch,
         )

@@ -22,7 +22,8 @@ from ragstone.components.generators.external_base import (
 from ragstone.components.generators.own_reply import FIELDS, read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.environment import VARIABLE, secret, variables_in
+from ragstone.core.environment import REFERENCE, references_in, referred
+from ragstone.core.likely_secrets import remember_likely
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
 from ragstone.types import Message, Task
@@ -32,8 +33,9 @@ _LISTS: Final = frozenset({"{messages}", "{passages}", "{history}"})
 """A value that is exactly one of these becomes a list."""
 _SECRET_HEADERS: Final = {"authorization", "x-api-key", "api-key", "cookie"}
 _CREDENTIALS: Final = {f"header:{name}" for name in _SECRET_HEADERS}
-_SENT: Final = re.compile(r"\{env:(?:(:)|([A-Za-z_][A-Za-z0-9_]*)\})")
-"""In the body of a call: `{env::` is the text `{env:` of a query, `{env:NAME}` is a variable."""
+_SENT: Final = re.compile(rf"\{{(env|file)::|{REFERENCE.pattern}")
+"""In the body of a call: `{env::` is the text `{env:` of a query, `{env:NAME}` is a reference."""
+_BEGINNING: Final = re.compile(r"\{(env|file):")
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,9 @@ class Http(ExternalSystem):
     streamed reply (server-sent events or JSON lines) are joined.
 
     `{env:NAME}` in the address, a header or the body is replaced by the value of an environment
-    variable, which is neither stored nor shown. The service behind the address is unknown, so each
-    run asks all queries again, unless `release` declares the version of your system.
+    variable, and `{file:PATH}` by the content of a file; both are neither stored nor shown. The
+    service behind the address is unknown, so each run asks all queries again, unless `release`
+    declares the version of your system.
 
     Args:
         url: address of the service; several, separated by spaces, are a pool.
@@ -60,6 +63,7 @@ class Http(ExternalSystem):
             not reported.
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
+        show: names of query parameters and headers whose values a record shows.
         concurrency: maximum number of parallel calls.
         steps: path of the steps of an answer, objects with `query` and `passages`; empty if not
             reported.
@@ -73,6 +77,7 @@ class Http(ExternalSystem):
     contexts: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    show: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
     concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
     # The identity contains these paths if they are set.
     steps: str = field(default="", metadata=NOT_IN_CACHE_KEY)
@@ -83,12 +88,7 @@ class Http(ExternalSystem):
         """Raise `ConfigError` if an address, a template or a header is wrong."""
         if not _variables(self.body) & {"query", "messages"}:
             raise ConfigError("http, body: the query is not sent; use {query} or {messages}")
-        for name, value in self.headers.items():
-            if name.lower() in _SECRET_HEADERS and not re.search("{(api_key|env:.*)}", value):
-                raise ConfigError(
-                    f"http, headers: {name!r} would be written into files; put the value in an "
-                    "environment variable NAME and write {env:NAME} here"
-                )
+        remember_likely({"url": self.url, "headers": self.headers, "body": self.body}, "http")
         _ = self.endpoint
 
     @property
@@ -111,7 +111,7 @@ class Http(ExternalSystem):
             api_key_env=self.api_key_env,
             protocol="http",
             identity=self.versioned(self._identity(urls)),
-            variables=variables_in([self.body, self.headers]),
+            references=references_in([self.body, self.headers]),
             wire=_MappedFormat(self.answer, self._paths, self.headers),
             concurrency=self.concurrency,
         )
@@ -134,9 +134,9 @@ class Http(ExternalSystem):
             **self._paths,
             **{n: keyed_digest(v) for n, v in headers.items() if n not in _CREDENTIALS},
         }
-        variables = variables_in([self.url, self.body, self.headers])
+        references = references_in([self.url, self.body, self.headers])
         key = f"{{env:{self.api_key_env}}}" if self.api_key_env else ""
-        credentials = credentials_of(variables) | ({"api_key_env": key} if key else {})
+        credentials = credentials_of(references) | ({"api_key_env": key} if key else {})
         credentials |= {
             name: value.replace("{api_key}", key)
             for name, value in headers.items()
@@ -175,18 +175,18 @@ def _filled(value: Any, texts: Mapping[str, str], lists: Mapping[str, Any]) -> A
 
 
 def _rendered(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with its variables filled in; those of the environment stay as they are."""
-    # `split` returns the names of the variables at the odd places.
-    pieces = VARIABLE.split(text)
+    """Return a text with its variables filled in; references stay as they are."""
+    # `split` returns the references at the odd places.
+    pieces = REFERENCE.split(text)
     plain = [Template(piece, "http, body").render(_escaped(values)) for piece in pieces[::2]]
-    named = [f"{{env:{name}}}" for name in pieces[1::2]]
+    named = [f"{{{reference}}}" for reference in pieces[1::2]]
     return "".join(itertools.chain(*itertools.zip_longest(plain, named, fillvalue="")))
 
 
 def _escaped(value: Any) -> Any:
-    """Return data in which no text can be taken for a variable of the environment."""
+    """Return data in which no text can be taken for a reference."""
     if isinstance(value, str):
-        return value.replace("{env:", "{env::")
+        return _BEGINNING.sub(r"{\1::", value)
     if isinstance(value, Mapping):
         return {name: _escaped(item) for name, item in value.items()}
     return [_escaped(item) for item in value] if isinstance(value, list) else value
@@ -197,7 +197,7 @@ def _variables(value: Any) -> frozenset[str]:
     if isinstance(value, str):
         if value in _LISTS:
             return frozenset({value.strip("{}")})
-        found = Template(VARIABLE.sub("", value), "http, body").variables
+        found = Template(REFERENCE.sub("", value), "http, body").variables
         if found - _TEXTS:
             raise ConfigError(
                 f"http, body: unknown variable {{{min(found - _TEXTS)}}} in {value!r}; known: "
@@ -227,7 +227,7 @@ class _MappedFormat:
         made = {
             name: "".join(
                 piece if place % 2 else Template(piece, f"http, headers, {name}").render(values)
-                for place, piece in enumerate(_with_environment(value, name))
+                for place, piece in enumerate(_with_secrets(value, name))
             )
             for name, value in self.extra_headers.items()
         }
@@ -237,7 +237,7 @@ class _MappedFormat:
 
     def body(self, model: str, request: Request) -> bytes:
         def sent(found: re.Match[str]) -> str:
-            value = "{env:" if found[1] else secret(found[2], "http, body")
+            value = f"{{{found[1]}:" if found[1] else referred(found[2], "http, body")
             return orjson.dumps(value).decode()[1:-1]
 
         return _SENT.sub(sent, request.messages[0][1]).encode()
@@ -282,10 +282,10 @@ def _listed(payload: Any, path: str) -> list[Any]:
     return listed[0] if len(listed) == 1 and isinstance(listed[0], list) else listed
 
 
-def _with_environment(text: str, header: str) -> list[str]:
-    """Return the plain pieces of a header, and at the odd places the values of variables."""
-    pieces = VARIABLE.split(text)
-    pieces[1::2] = [secret(name, f"http, headers, {header}") for name in pieces[1::2]]
+def _with_secrets(text: str, header: str) -> list[str]:
+    """Return the plain pieces of a header, and at the odd places the values of references."""
+    pieces = REFERENCE.split(text)
+    pieces[1::2] = [referred(one, f"http, headers, {header}") for one in pieces[1::2]]
     return pieces
 
 

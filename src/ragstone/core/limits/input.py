@@ -12,6 +12,7 @@ MAX_DOCUMENT_BYTES: Final = 2**30
 """An uncompressed file that is read as a whole: parsed JSON takes several times its size."""
 MAX_NESTING_LEVELS: Final = 100
 """Lists and objects within each other, in JSON and YAML: deeper ones overflow the stack."""
+MAX_SECRET_BYTES: Final = 2**16  # A file with one secret, such as a private key.
 MAX_YAML_BYTES: Final = 2**20  # A YAML file; PyYAML needs several seconds per megabyte.
 MAX_PROMPT_CHARACTERS: Final = 100_000  # A text of a prompt, which is sent with every query.
 MAX_NAMED_CHARACTERS: Final = 60

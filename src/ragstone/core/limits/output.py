@@ -15,8 +15,11 @@ MAX_SERVER_ERROR_CHARACTERS: Final = 500
 MAX_EXCERPT_CHARACTERS: Final = 120
 """The start of a response that is not a reply; enough to recognise a login page."""
 MIN_SECRET_CHARACTERS: Final = 8
-"""Values of environment variables that are removed from a response if it repeats them; a shorter
-value, such as the name of a tenant, is part of many words."""
+"""Secrets that are removed from everything that is written; a shorter value, such as the name of a
+tenant, is part of many words."""
+SECRET_HEAD_CHARACTERS: Final = 16
+"""The beginning of a secret that is removed too: a message may have cut off the rest."""
+MAX_KNOWN_FORMS: Final = 4_096  # Characters whose escaped forms are kept instead of made again.
 MAX_LISTED_FILES: Final = 20
 """Files in a message about a folder or a repository without the expected file."""
 MAX_CAUSE_CHARACTERS: Final = 300

@@ -8,7 +8,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ragstone.core import limits
-from ragstone.core.environment import require
+from ragstone.core.environment import require, resolved
+from ragstone.core.likely_secrets import likely_secrets
+from ragstone.core.redaction import remember
 from ragstone.errors import ConfigError
 from ragstone.results.trackers.tracked_run import TrackedRun
 
@@ -33,7 +35,9 @@ class MLflow:
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
 
-        address = os.environ.get("MLFLOW_TRACKING_URI") or _LOCAL
+        written = os.environ.get("MLFLOW_TRACKING_URI") or _LOCAL
+        address: str = resolved(written, "MLFLOW_TRACKING_URI")
+        remember(one.value for one in likely_secrets(address))
         self.address = _without_password(address)
         try:
             self.client = MlflowClient(tracking_uri=address)
