@@ -21,8 +21,8 @@ from ragstone.models.bundled import MODELS
 from ragstone.models.files import bundled, is_local, known_digest, model_digest, model_file
 
 FROM_FILES: Final = {"local_files_only": True, "trust_remote_code": False}
-"""Arguments of transformers: nothing is downloaded, and no code of a model's folder is run or
-offered."""
+"""Arguments of transformers and sentence-transformers: nothing is downloaded, and no code of a
+model's folder is run or offered."""
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -140,9 +140,31 @@ def _missing(folder: Path, kind: ModelKind) -> str:
         return "config.json"
     if not _weights(folder, kind):
         return kind.weights[0]
-    index = folder / "model.safetensors.index.json"
-    listed = json.loads(index.read_text(encoding="utf-8"))["weight_map"] if index.is_file() else {}
-    return next((part for part in sorted(listed.values()) if not (folder / part).is_file()), "")
+    listed = _listed_parts(folder / "model.safetensors.index.json")
+    return next((part for part in listed if not (folder / part).is_file()), "")
+
+
+def _listed_parts(index: Path) -> list[str]:
+    """Return the parts of the weights that an index lists; they are files beside it.
+
+    A part elsewhere would be read without being in the model's digest.
+    """
+    if not index.is_file():
+        return []
+    try:
+        parts = sorted({str(one) for one in json.loads(index.read_bytes())["weight_map"].values()})
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelFileError(
+            f"{index} has no list of the parts of the weights ({type(error).__name__}); copy the "
+            "model's folder again"
+        ) from error
+    for part in parts:
+        if Path(part).name != part or "\\" in part or not part.endswith(".safetensors"):
+            raise ModelFileError(
+                f"{index} names {part[: limits.MAX_CAUSE_CHARACTERS]!r} as a part of the weights; "
+                "a part is a file *.safetensors in the same folder. Copy the model's folder again"
+            )
+    return parts
 
 
 def _from_hub(name: str, revision: str, kind: ModelKind) -> Path:
