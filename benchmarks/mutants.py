@@ -99,6 +99,7 @@ GROUPS: Final = {
         (
             *("core/test_spec.py", "core/test_decimals.py", "core/test_registry.py"),
             *("components/judges/test_reply_parsing.py", "components/judges/test_verdict*.py"),
+            "components/judges/test_own_judges.py",
             *(f"data/readers/test_{one}.py" for one in ("squad", "mirage", "trec", "scores")),
             *(f"data/readers/test_{one}.py" for one in ("run_columns", "answer_lines")),
             "data/readers/test_rating_scales.py",
