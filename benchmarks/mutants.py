@@ -198,6 +198,7 @@ def _changed(  # noqa: C901, PLR0912 - one case per kind of node
     node: Any,
 ) -> Iterator[tuple[Any, ast.AST]]:
     """Yield the parts of a node that are replaced, and what they are replaced by."""
+    new: Any = copy.deepcopy(node)
     match node:
         case ast.Compare():
             for place, operator in enumerate(node.ops):
@@ -205,7 +206,6 @@ def _changed(  # noqa: C901, PLR0912 - one case per kind of node
                 new.ops[place] = _SWAPPED[type(operator)]()
                 yield node, new
         case ast.BinOp() | ast.BoolOp() | ast.AugAssign() if type(node.op) in _SWAPPED:
-            new = copy.deepcopy(node)
             new.op = _SWAPPED[type(node.op)]()
             yield node, new
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
@@ -419,7 +419,7 @@ def _count(score: Score, mutant: Mutant, outcome: Outcome, known: dict[str, str]
 def main() -> int:
     """Run the groups; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all without one")
+    parser.add_argument("groups", nargs="*", help=f"groups: {', '.join(GROUPS)} (default: all)")
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=1e9, help="CPU seconds of a group")
