@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign pictures clean
+.PHONY: help demo torch test check lint types format bench figures campaign pictures clean lock audit licences sbom
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -17,9 +17,17 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile --editable '.[local]'
 	@touch $@
 
+# LOCKED=1: the versions of requirements/dev.lock, each file checked by its hash.
+ifdef LOCKED
+$(VENV)/.dev: $(BIN)/python pyproject.toml requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(VENV)/.demo $@
+else
 $(VENV)/.dev: $(VENV)/.demo pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
+endif
 
 $(VENV)/.torch: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable . --group torch
@@ -59,6 +67,30 @@ figures: $(VENV)/.dev ## run the commands behind the published figures, list tho
 
 campaign: $(VENV)/.dev ## run the long benchmarks and campaigns (an hour or two)
 	$(BIN)/python benchmarks/bench.py --campaign $(if $(AGAINST),--against $(AGAINST))
+
+# The programs of the next four, apart from the packages that they look at.
+SUPPLY := $(VENV)/supply
+$(SUPPLY)/.done: $(BIN)/python pyproject.toml
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(SUPPLY)/bin/python -m pip install --quiet --group supply
+	@touch $@
+
+lock: $(SUPPLY)/.done ## write requirements/dev.lock: versions and hashes for LOCKED=1, on every platform
+	printf '%s\n' '-e .' hatchling editables | $(SUPPLY)/bin/uv pip compile --quiet - --group pyproject.toml:dev \
+		--universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
+		--no-emit-package ragstone --upgrade --output-file requirements/dev.lock
+
+audit: $(VENV)/.dev $(SUPPLY)/.done ## look for known vulnerabilities of the locked versions, and check the lock
+	$(BIN)/python tools/audit.py $(SUPPLY)/bin/pip-audit
+
+licences: $(VENV)/.dev ## write docs/licences.md: the licences of all dependencies
+	$(BIN)/python tools/licences.py
+
+sbom: $(VENV)/.dev $(SUPPLY)/.done ## write dist/ragstone.cdx.json: a bill of materials of this environment (CycloneDX)
+	mkdir -p dist
+	$(SUPPLY)/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --mc-type library \
+		--output-reproducible --output-file dist/ragstone.cdx.json
 
 pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py

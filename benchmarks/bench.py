@@ -98,6 +98,7 @@ LONG: Final = (
     Benchmark("kill_build.py", (f"{DATA}/nq_singlehop", "--kills", "100"), rows=False),
     Benchmark("store_mutations.py", rows=False),
     Benchmark("planted_secrets.py", rows=False),
+    Benchmark("mutants.py", rows=False),
     Benchmark("doctor_findings.py", (DATA,), rows=False),
     Benchmark("mtrag_people.py", (f"{DATA}/mtrag",), rows=False),
 )

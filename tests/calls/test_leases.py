@@ -211,6 +211,19 @@ def test_locks_that_do_not_work_are_reported(
     assert lock_problem(tmp_path) == "a file cannot be locked there (No locks available)"
 
 
+def test_the_nearest_mount_of_a_folder_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the order of the mounts, and the length of their types."""
+    inner, mounts = tmp_path / "shared", tmp_path / "mounts"
+    inner.mkdir()
+    lines = [f"a {inner} nfs rw 0 0\n", f"b {tmp_path} ext4 rw 0 0\n"]
+    for order in (lines, lines[::-1]):
+        mounts.write_text("".join(order))
+        monkeypatch.setattr(file_locks, "_MOUNTS", mounts)
+        assert (journal_mode(inner), journal_mode(tmp_path)) == ("truncate", "wal")
+
+
 @pytest.mark.parametrize(
     ("mount", "journal", "problem"),
     [

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.byte_codes import WORD
-from ragstone.core.decimals import decimals
+from ragstone.core.decimals import _point, decimals
 
 _HARD = [
     *("0", "-0", "0.0", "-0.0", "1.", ".5", "-.5", "+1", "1_0.5", "1e5", "1E-3", "00.5", "-7"),
@@ -70,3 +70,19 @@ def test_what_float_refuses_is_refused(text: str) -> None:
     """The error of `float` comes through, whatever its neighbours are."""
     with pytest.raises(ValueError, match="could not convert"):
         _read(["1.5", text, "2"])
+
+
+@pytest.mark.parametrize("text", ["1/5", "1,5", "1:5", "1;5", "--1", "1-5", "1.2.3"])
+def test_other_signs_are_not_points(text: str) -> None:
+    """A neighbour of the full stop in ASCII is an error, as it is for Python."""
+    with pytest.raises(ValueError, match="could not convert"):
+        _read([text])
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_the_first_point_of_eight_bytes(place: int) -> None:
+    """The place decides whether a number is plain: the slow way would hide a wrong one."""
+    for rest in ("4", "."):
+        text = "1" * place + ("." + rest * WORD)[: WORD - place]
+        word = np.array([int.from_bytes(text[:WORD].encode(), "little")], dtype=np.uint64)
+        assert _point(word).tolist() == [place]

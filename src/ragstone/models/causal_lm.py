@@ -30,7 +30,13 @@ def failures(*more: type[Exception]) -> tuple[type[Exception], ...]:
 
 
 def load_causal_lm(
-    path: Path, name: str, device: str, dtype: str, quantization: Quantization | None = None
+    path: Path,
+    name: str,
+    device: str,
+    dtype: str,
+    quantization: Quantization | None = None,
+    *,
+    own_code: bool = False,
 ) -> tuple[Any, Any]:
     """Return the tokenizer and the model of a GGUF file or of a folder.
 
@@ -41,6 +47,7 @@ def load_causal_lm(
         dtype: number type of the weights, or of the arithmetic with quantised ones.
         quantization: the weights are quantised while they are loaded. A folder whose weights are
             quantised already, such as one of AWQ or GPTQ, needs no parameter.
+        own_code: whether the code of the folder may run; its digest is the caller's work.
 
     Raises:
         MissingDependency: a package is not installed.
@@ -52,7 +59,7 @@ def load_causal_lm(
         check_quantization(path, name)
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder, given = _place(path)
+    folder, given = _place(path, own_code=own_code)
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, **given)
@@ -76,10 +83,12 @@ def moved(model: Any, device: str) -> Any:
     return model if model.device.type == device else model.to(device)
 
 
-def _place(path: Path) -> tuple[Path, dict[str, Any]]:
+def _place(path: Path, *, own_code: bool) -> tuple[Path, dict[str, Any]]:
     """Return the folder of a model, and the arguments of transformers that find its files."""
     given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
-    return path.parent if path.is_file() else path, given | FROM_FILES
+    return path.parent if path.is_file() else path, given | FROM_FILES | {
+        "trust_remote_code": own_code
+    }
 
 
 def plain_text(messages: Sequence[ChatMessage]) -> str:
@@ -87,14 +96,16 @@ def plain_text(messages: Sequence[ChatMessage]) -> str:
     return "\n\n".join(text for _, text in messages)
 
 
-def count_chat_tokens(path: Path, name: str, messages: Sequence[ChatMessage]) -> int:
+def count_chat_tokens(
+    path: Path, name: str, messages: Sequence[ChatMessage], *, own_code: bool = False
+) -> int:
     """Return the number of tokens of a prompt after the chat template of a model.
 
     Raises:
         MissingDependency: transformers is not installed.
         ModelFileError: the tokenizer cannot be loaded.
     """
-    tokenizer = _tokenizer(path, name)
+    tokenizer = _tokenizer(path, name, own_code=own_code)
     if not tokenizer.chat_template:
         return len(tokenizer(plain_text(messages))["input_ids"])
     sent = [{"role": role, "content": text} for role, text in messages]
@@ -103,11 +114,11 @@ def count_chat_tokens(path: Path, name: str, messages: Sequence[ChatMessage]) ->
 
 
 @cache
-def _tokenizer(path: Path, name: str) -> Any:
+def _tokenizer(path: Path, name: str, *, own_code: bool) -> Any:
     require("max_input_tokens", "hf", "transformers")
     from transformers import AutoTokenizer
 
-    folder, given = _place(path)
+    folder, given = _place(path, own_code=own_code)
     try:
         with quiet():
             return AutoTokenizer.from_pretrained(folder, **given)

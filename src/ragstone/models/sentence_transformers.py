@@ -15,7 +15,13 @@ from ragstone.core.environment import require
 from ragstone.core.registry import locate
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, ModelKind, files_digest, find_model
+from ragstone.models.locate import (
+    FROM_FILES,
+    SENTENCE_TRANSFORMERS,
+    ModelKind,
+    files_digest,
+    find_model,
+)
 from ragstone.models.reading import reading_notes
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
@@ -98,7 +104,7 @@ class StModel(Component):
             loaded = make(
                 str(folder),
                 device=self.device or None,
-                local_files_only=True,
+                **FROM_FILES,
                 model_kwargs={"use_safetensors": True, "dtype": self.dtype},
             )
         except (OSError, ValueError, KeyError, RuntimeError) as error:

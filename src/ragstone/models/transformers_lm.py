@@ -50,6 +50,7 @@ class HfModel:
         adapter: a LoRA adapter that is added to the model.
         quantization: number type to which the weights are rounded.
         max_input_tokens: longer prompts are failed calls.
+        own_code: whether the code of the model's folder may run (see `own_code`).
 
     Raises:
         MissingDependency: a package is not installed.
@@ -67,11 +68,12 @@ class HfModel:
         adapter: Adapter | None = None,
         quantization: Quantization | None = None,
         max_input_tokens: int | None = None,
+        own_code: bool = False,
     ) -> None:
         from transformers import GenerationConfig
 
         self.name, self.device, self.dtype = name, device, dtype
-        self.max_input_tokens = max_input_tokens
+        self.max_input_tokens, self.own_code = max_input_tokens, own_code
         self.tokenizer, model = self._load(path, adapter, quantization)
         self.model = model.eval()
         text_config = self.model.config.get_text_config()
@@ -84,7 +86,9 @@ class HfModel:
         self, path: Path, adapter: Adapter | None, quantization: Quantization | None
     ) -> tuple[Any, Any]:
         """Return the tokenizer and the model, with the adapter on it."""
-        tokenizer, model = load_causal_lm(path, self.name, self.device, self.dtype, quantization)
+        tokenizer, model = load_causal_lm(
+            path, self.name, self.device, self.dtype, quantization, own_code=self.own_code
+        )
         return tokenizer, add_adapter(model, adapter).get_base_model() if adapter else model
 
     def close(self) -> None:

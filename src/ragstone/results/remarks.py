@@ -23,6 +23,7 @@ def remarks(results: StoredResults) -> list[str]:
         *(f"{sentence}." for sentence in trained_sentences(results.record.trained)),
         *_correctness(results),
         *_approximate(results),
+        *_own_code(results),
         *_oracle(results),
         *doubts,
         *rest,
@@ -51,6 +52,26 @@ def _approximate(results: StoredResults) -> Iterator[str]:
                 f"{found['recall']:.3f} ({bound}; target {found['target']:g}), measured on "
                 f"{found['n']:,} of the queries; {found['nprobe']:,} lists a query."
             )
+
+
+def _own_code(results: StoredResults) -> Iterator[str]:
+    """Yield the models that ran code of their own, and the commits that were allowed."""
+    made = [manifest["made_by"] for manifest in results.manifests.values()]
+    for model, commit in sorted(set(_allowed_code(made))):
+        yield (
+            f"The model `{model}` ran code of its own (`model_code: {commit}`); the digest of its "
+            "files is in the keys and in the passport."
+        )
+
+
+def _allowed_code(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the model and the commit of each component that allows code."""
+    if isinstance(value, Mapping):
+        if value.get("model_code"):
+            yield str(value.get("model", "")), str(value["model_code"])
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
+        yield from _allowed_code(inner)
 
 
 def _machine_qrels(results: StoredResults) -> Iterator[str]:

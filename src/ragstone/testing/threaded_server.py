@@ -9,6 +9,8 @@ from typing import Final, Self
 
 from aiohttp import web
 
+from ragstone.core.own_address import foreign_request, own_hosts
+
 _READY_SECONDS: Final = 10.0
 
 
@@ -47,12 +49,19 @@ class ThreadedServer:
 
     async def listen(self) -> web.ServerRunner:
         """Open the port in the running event loop; `cleanup()` of the result closes it."""
-        server = web.Server(self.handle, handler_cancellation=True, access_log=None)
+        server = web.Server(self._guarded, handler_cancellation=True, access_log=None)
         runner = web.ServerRunner(server, shutdown_timeout=0.01)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", self.port, backlog=2048).start()
         self.port = runner.addresses[0][1]
+        self._own = own_hosts(self.port)
         return runner
+
+    async def _guarded(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Refuse the requests of pages of other addresses."""
+        given = request.headers
+        why = foreign_request(request.method, given.get("Host"), given.get("Origin"), self._own)
+        return web.Response(text=why, status=403) if why else await self.handle(request)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Return the response to a request."""

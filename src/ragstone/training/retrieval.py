@@ -26,7 +26,7 @@ from ragstone.data.training_marks import document_of
 from ragstone.data_quality.duplicates import LEAST, squeezed
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
+from ragstone.models.locate import FROM_FILES, SENTENCE_TRANSFORMERS, find_model, weights_digest
 from ragstone.models.quiet import quiet
 from ragstone.training.fitting import Learner
 from ragstone.training.recipe import Count, Optim, Recipe, Share
@@ -309,7 +309,7 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
             loaded = make(
                 str(folder),
                 device=recipe.device,
-                local_files_only=True,
+                **FROM_FILES,
                 model_kwargs={"use_safetensors": True, "dtype": "float32"},
                 **more,
             )

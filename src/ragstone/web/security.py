@@ -1,14 +1,12 @@
-"""Access to the server: only pages of its own address may ask, and they load nothing foreign.
-
-A program of another address could reach a local server through a browser: by a name that is made to
-point to this machine (the header Host shows it), or by a form of its own (Origin shows it).
-"""
+"""Access to the server: only pages of its own address may ask, and they load nothing foreign."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+
+from ragstone.core.own_address import foreign_request, own_hosts
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -24,7 +22,6 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
 def new_token() -> str:
@@ -43,17 +40,9 @@ def refusal(request: web.Request, hosts: Sequence[str] = (), proxies: Sequence[s
     `hosts` are names of this machine, besides those of the loopback address; `proxies` are those of
     proxies that add TLS, as addresses have them.
     """
+    given = request.headers
     own = _own_hosts(request, hosts)
-    host = request.headers.get("Host", "").lower()
-    if host not in own and host not in proxies:
-        listed = ", ".join([*dict.fromkeys([own[0], *own[3:]]), *proxies])
-        return f"The server answers requests to {listed} only, this one is to {host!r}."
-    origin = request.headers.get("Origin")
-    wanted = f"{'https' if host in proxies else 'http'}://{host}"
-    # Browsers send the header with every request that changes something; programs do not.
-    if request.method not in {"GET", "HEAD"} and origin is not None and origin != wanted:
-        return f"The request comes from a page of another address, {origin!r}."
-    return ""
+    return foreign_request(request.method, given.get("Host"), given.get("Origin"), own, proxies)
 
 
 def _own_hosts(request: web.Request, hosts: Sequence[str]) -> list[str]:
@@ -63,8 +52,7 @@ def _own_hosts(request: web.Request, hosts: Sequence[str]) -> list[str]:
     if request.transport is not None:
         address, port = request.transport.get_extra_info("sockname")[:2]
         named = [host_in_address(address.removeprefix("::ffff:").partition("%")[0])]
-    names = list(dict.fromkeys((*_NAMES, *(one.lower() for one in hosts), *named)))
-    return [f"{name}:{port}" for name in names] + (names if port == 80 else [])  # noqa: PLR2004
+    return own_hosts(port, (*hosts, *named))
 
 
 def host_in_address(host: str) -> str:

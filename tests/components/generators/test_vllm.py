@@ -234,6 +234,12 @@ def test_the_identity_contains_everything_that_changes_answers(folder: str) -> N
     assert len(others | {plain.content_revision, Vllm(folder).content_revision}) == 4
 
 
+def test_an_option_does_not_allow_a_models_own_code(folder: str) -> None:
+    """Its code would not be in the key; the way out is named."""
+    with pytest.raises(ConfigError, match=r"options cannot have trust_remote_code.*endpoint"):
+        Vllm(folder, options={"trust_remote_code": True})
+
+
 def test_without_vllm_the_way_out_is_named(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

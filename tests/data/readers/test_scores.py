@@ -134,3 +134,14 @@ def test_texts_of_a_line_are_read_and_other_types_left_out(tmp_path: Path) -> No
     assert found.queries == {"a": Query("a", "Who?", ("Ada",)), "b": Query("b", "")}
     assert found.predictions["a"] == Prediction("a", "Ada", passage_ids=("p",))
     assert (found.predictions["b"].answer, found.predictions["b"].reason) == (None, "late")
+
+
+def test_a_prediction_is_that_of_the_first_line_with_one(tmp_path: Path) -> None:
+    """A later answer does not replace it, and a line without an answer makes none."""
+    path = written(
+        tmp_path,
+        '{"query_id": "a", "metric": "EM", "value": 1, "answer": "Ada"}\n'
+        '{"query_id": "a", "metric": "F1", "value": 1, "answer": "Eve"}\n'
+        '{"query_id": "b", "metric": "EM", "value": 1}\n',
+    )
+    assert read_score_rows(path).predictions == {"a": Prediction("a", "Ada")}

@@ -65,8 +65,14 @@ class Vllm(WeightsGenerator):
     kind = VLLM
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` if vLLM cannot quantise so."""
+        """Raise `ConfigError` if vLLM cannot quantise so, or an option would run foreign code."""
         super().__post_init__()
+        if "trust_remote_code" in self.options:
+            raise ConfigError(
+                "options cannot have trust_remote_code: it would run the model's own code without "
+                "its digest in the key; serve the model by a program of its own and use endpoint",
+                key="options",
+            )
         if self.quantization == "int8":
             raise ConfigError(
                 "vLLM rounds weights to 4 bit while it loads them, and not to 8; use int4, hf, or "

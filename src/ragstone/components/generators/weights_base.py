@@ -43,9 +43,14 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
                 "budget and max_input_tokens both limit the prompt; keep one of them", key="budget"
             )
 
+    @property
+    def files_kind(self) -> ModelKind:
+        """The files that are read, and whether code may be among them."""
+        return self.kind
+
     def weights(self) -> str:
         """Return the digest of the model's files; raise if the adapter has another base."""
-        digest = weights_digest(self.model, self.hub_revision, self.kind)
+        digest = weights_digest(self.model, self.hub_revision, self.files_kind)
         if self.found_adapter:
             self.found_adapter.check_base(self.model, digest)
         return digest
@@ -55,7 +60,7 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
         if services.calls.replay_only:
             return
         self.kind.require()
-        path = find_model(self.model, self.hub_revision, self.kind)
+        path = find_model(self.model, self.hub_revision, self.files_kind)
         self.weights()
         if self.quantization:
             check_quantization(path, self.model)
@@ -67,8 +72,10 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
         return fit(task, self.max_input_tokens, self._prompt_tokens)
 
     def _prompt_tokens(self, task: Task) -> int:
-        path = find_model(self.model, self.hub_revision, self.kind)
-        return count_chat_tokens(path, self.model, self.prompt_choice.messages(task))
+        path = find_model(self.model, self.hub_revision, self.files_kind)
+        return count_chat_tokens(
+            path, self.model, self.prompt_choice.messages(task), own_code=self.files_kind.own_code
+        )
 
     @property
     def loading(self) -> tuple[Any, ...]:

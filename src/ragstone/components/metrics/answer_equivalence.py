@@ -17,7 +17,7 @@ import numpy as np
 from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ModelFileError
-from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.locate import ENCODER, FROM_FILES, find_model
 from ragstone.models.quiet import quiet
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def load_classifier(model: str, max_tokens: int) -> EquivalenceClassifier:
     folder = find_model(model, kind=ENCODER)
     try:
         with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **FROM_FILES)
             net, found = AutoModelForSequenceClassification.from_pretrained(
-                folder, local_files_only=True, dtype=torch.float32, output_loading_info=True
+                folder, **FROM_FILES, dtype=torch.float32, output_loading_info=True
             )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(

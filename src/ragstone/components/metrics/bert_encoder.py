@@ -21,7 +21,7 @@ from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.locate import ENCODER, FROM_FILES, find_model
 from ragstone.models.quiet import quiet
 
 if TYPE_CHECKING:
@@ -177,10 +177,10 @@ def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncode
     folder = find_model(model, kind=ENCODER)
     try:
         with quiet():
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            config = AutoConfig.from_pretrained(folder, **FROM_FILES)
             prefix = {"add_prefix_space": True} if config.model_type in _PREFIXED else {}
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **prefix)
-            net = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **FROM_FILES, **prefix)
+            net = AutoModel.from_pretrained(folder, **FROM_FILES, dtype=torch.float32)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(
             f"transformers cannot load the encoder {model!r} from {folder}: "

@@ -15,7 +15,7 @@ from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
+from ragstone.models.locate import FROM_FILES, SENTENCE_TRANSFORMERS, find_model, weights_digest
 from ragstone.models.reading import reading_notes
 from ragstone.protocols import Services
 
@@ -111,7 +111,7 @@ class CrossEncoder(PairReranker):
             str(folder),
             max_length=self.max_tokens,
             device=self.device or None,
-            local_files_only=True,
+            **FROM_FILES,
             model_kwargs={"use_safetensors": True, "dtype": self.dtype},
         )
 

@@ -1,0 +1,446 @@
+"""Whether the tests notice a wrong program: a seeded sample of mutants per group of modules.
+
+    python benchmarks/mutants.py [GROUP ...] [--sample 300] [--seed 0] [--json FILE]
+
+A mutant is a module with one change in its syntax tree: another comparison, operator or number, a
+negated condition, a statement left out. The sites of all modules of a group are listed, and the
+sample is drawn from them. Each mutant is loaded in a forked process, in place of its module, and
+runs test files of the group until the first failure: the doctests of the module, and the files that
+import it (without one, all files of the group). Other files might kill it too, so the score is a
+lower bound. A mutant is killed by a failed test, by an error on import, or by running out of its
+processor time (five times that of the unchanged module, and 15 s at least). The rest survives.
+`mutants_equivalent.json` has the survivors that no test can kill, with the reason: module, function
+and change -> reason. They are counted apart.
+
+The score is the share of killed mutants with a Wilson interval of 95 %, with and without the
+equivalent ones. The goal is 95 %; the exit status is 1 if a survivor is not in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import importlib
+import importlib.util
+import itertools
+import json
+import os
+import random
+import re
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from math import sqrt
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+SOURCE: Final = ROOT / "src" / "ragstone"
+EQUIVALENT: Final = Path(__file__).with_name("mutants_equivalent.json")
+LEAST_SECONDS: Final = 15
+
+
+@dataclass(frozen=True)
+class Group:
+    """Modules and the test files that are to notice their mutants; `-` leaves files out."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def files(self, patterns: Sequence[str], folder: Path) -> list[Path]:
+        """Return the files that the patterns choose."""
+        found: set[Path] = set()
+        for pattern in patterns:
+            chosen = set(folder.glob(pattern.removeprefix("-")))
+            found = found - chosen if pattern.startswith("-") else found | chosen
+        return sorted(path for path in found if path.name != "__init__.py")
+
+
+GROUPS: Final = {
+    # Without the metrics that need torch or an encoder, whose tests load models.
+    "metrics": Group(
+        (
+            "components/metrics/*.py",
+            *("-components/metrics/be*t*.py", "-components/metrics/bem.py"),
+            *(f"-components/metrics/{one}.py" for one in ("answer_equivalence", "encoder_metric")),
+            *(f"-components/metrics/{one}.py" for one in ("semantic_similarity", "rb_agg")),
+            *(f"-components/metrics/{one}.py" for one in ("greedy_matching", "variants_explained")),
+        ),
+        (
+            "components/metrics/test_*.py",
+            *("-components/metrics/test_be*.py", "-components/metrics/test_greedy_matching.py"),
+        ),
+    ),
+    "statistics": Group(("statistics/*.py",), ("statistics/test_*.py",)),
+    "keys": Group(
+        (
+            *("core/fingerprint.py", "core/source_code.py", "core/registry.py"),
+            *("core/component.py", "core/result_digest.py", "calls/identity.py"),
+        ),
+        (
+            *("core/test_fingerprint.py", "core/test_source_code.py", "core/test_registry.py"),
+            *("core/test_result_digest.py", "core/test_user_code.py", "golden/test_*.py"),
+            "components/test_*.py",
+        ),
+    ),
+    "parsers": Group(
+        (
+            *("core/parsing.py", "core/spec.py", "core/decimals.py"),
+            *("components/judges/reply_parsing.py", "components/judges/verdict*.py"),
+            *(f"data/readers/{one}.py" for one in ("squad", "mirage", "trec", "qrels", "scores")),
+            *(f"data/readers/{one}.py" for one in ("run_columns", "answer_lines", "rating_scales")),
+        ),
+        (
+            *("core/test_spec.py", "core/test_decimals.py", "core/test_registry.py"),
+            *("components/judges/test_reply_parsing.py", "components/judges/test_verdict*.py"),
+            "components/judges/test_own_judges.py",
+            *(f"data/readers/test_{one}.py" for one in ("squad", "mirage", "trec", "scores")),
+            *(f"data/readers/test_{one}.py" for one in ("run_columns", "answer_lines")),
+            "data/readers/test_rating_scales.py",
+        ),
+    ),
+    # Without the leases of PostgreSQL, whose tests start a server.
+    "leases": Group(("calls/leases.py", "calls/file_locks.py"), ("calls/test_leases.py",)),
+}
+
+_SWAPPED: Final[dict[type[ast.AST], type[ast.AST]]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+    ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+    ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
+}  # fmt: skip
+_NAMES: Final = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_FLAGS: Final = {"repr", "frozen", "slots", "kw_only", "compare", "copy", "check", "strict"}
+"""Arguments whose change is not an error of the result."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one change."""
+
+    path: str
+    """Relative to the package."""
+    function: str
+    line: int
+    change: str
+    place: tuple[int, int]
+    """The bytes that are replaced."""
+    new: str
+
+    @property
+    def key(self) -> str:
+        """The name of the mutant in the file of equivalent ones."""
+        return f"{self.path} {self.function}: {self.change}"
+
+    @property
+    def module(self) -> str:
+        """The dotted name of the module."""
+        return "ragstone." + self.path.removesuffix(".py").replace("/", ".")
+
+    def text(self, original: str) -> str:
+        """Return the changed module."""
+        raw, (begin, end) = original.encode(), self.place
+        return (raw[:begin] + self.new.encode() + raw[end:]).decode()
+
+
+def mutants_of(text: str, path: str = "") -> Iterator[Mutant]:
+    """Yield the mutants of a module."""
+    lines = text.encode().splitlines(keepends=True)
+    starts = [0, *itertools.accumulate(map(len, lines))]
+    for function, node in _nodes(ast.parse(text), ""):
+        for old, other in _changed(node):
+            begin = starts[old.lineno - 1] + old.col_offset
+            end = starts[old.end_lineno - 1] + old.end_col_offset
+            new = ast.unparse(ast.fix_missing_locations(other))
+            new = f"({new})" if isinstance(other, ast.expr) else new
+            change = f"{' '.join(ast.unparse(old).split())} -> {new}"
+            yield Mutant(path, function, old.lineno, change, (begin, end), new)
+
+
+def _nodes(node: ast.AST, function: str) -> Iterator[tuple[str, Any]]:
+    """Yield the nodes that may change with the function around each; no annotations or flags."""
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "type_params", "bases"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or _left_out(child):
+                continue
+            own = getattr(child, "name", "") if hasattr(child, "body") else ""
+            inner = ".".join(filter(None, (function, own))) if isinstance(own, str) else function
+            if hasattr(child, "lineno"):
+                yield inner, child
+            yield from _nodes(child, inner)
+
+
+def _left_out(node: ast.AST) -> bool:
+    if isinstance(node, ast.keyword):
+        return node.arg in _FLAGS
+    if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
+        return True  # the words of messages; a message itself is tested by its type
+    if isinstance(node, ast.If):
+        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    if isinstance(node, ast.AnnAssign | ast.Assign):
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        return isinstance(target, ast.Name) and target.id in {"__all__", "TypeAlias"}
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _changed(  # noqa: C901, PLR0912 - one case per kind of node
+    node: Any,
+) -> Iterator[tuple[Any, ast.AST]]:
+    """Yield the parts of a node that are replaced, and what they are replaced by."""
+    new: Any = copy.deepcopy(node)
+    match node:
+        case ast.Compare():
+            for place, operator in enumerate(node.ops):
+                new = copy.deepcopy(node)
+                new.ops[place] = _SWAPPED[type(operator)]()
+                yield node, new
+        case ast.BinOp() | ast.BoolOp() | ast.AugAssign() if type(node.op) in _SWAPPED:
+            new.op = _SWAPPED[type(node.op)]()
+            yield node, new
+        case ast.UnaryOp(op=ast.Not() | ast.USub()):
+            yield node, node.operand
+        case ast.Constant(value=bool() as value):
+            yield node, ast.Constant(not value)
+        case ast.Constant(value=int() | float() as value):
+            yield node, ast.Constant(value + 1)
+        case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES:
+            yield node, ast.Name(_NAMES[name], ast.Load())
+        case ast.If(test=ast.Name() | ast.Call() | ast.Attribute() as test):
+            yield test, ast.UnaryOp(ast.Not(), test)
+        case ast.IfExp(test=ast.Name() | ast.Call() | ast.Attribute() as test):
+            yield test, ast.UnaryOp(ast.Not(), test)
+        case ast.Expr(value=ast.Call()):
+            yield node, ast.Pass()
+        case ast.Break():
+            yield node, ast.Continue()
+        case ast.Continue():
+            yield node, ast.Break()
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield node, ast.Return(ast.Constant(None))
+
+
+class _Loader(SourceFileLoader):
+    """Loads the changed text of a module."""
+
+    def __init__(self, name: str, path: str, text: str) -> None:
+        super().__init__(name, path)
+        self.text = text
+
+    def get_code(self, fullname: str) -> Any:
+        return compile(self.text, self.path, "exec", dont_inherit=True)
+
+
+class _Finder(MetaPathFinder):
+    """Finds a mutant under the name of its module."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        if fullname != self.mutant.module:
+            return None
+        path = str(SOURCE / self.mutant.path)
+        text = self.mutant.text(Path(path).read_text(encoding="utf-8"))
+        loader = _Loader(fullname, path, text)
+        return importlib.util.spec_from_file_location(fullname, path, loader=loader)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the tests of a mutant ended."""
+
+    state: str
+    """killed, out of time or survived."""
+    seconds: float
+    """Of the processor."""
+
+
+def run_tests(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> Outcome:
+    """Run test files in a forked process, with a mutant in place of its module."""
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        code = 70
+        try:
+            code = _in_child(mutant, files, seconds)
+        except BaseException:  # noqa: BLE001 - the process ends here
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    status, used = _waited(child, 20 * seconds)
+    took = used.ru_utime + used.ru_stime
+    if os.WIFSIGNALED(status):
+        return Outcome("out of time", took)
+    return Outcome("survived" if os.WEXITSTATUS(status) == 0 else "killed", took)
+
+
+def _in_child(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> int:
+    import pytest
+
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+    if not os.environ.get("SHOW_TESTS"):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+    os.environ["RAGSTONE_SHARED_DATA"] = os.environ.get(
+        "RAGSTONE_SHARED_DATA", str(ROOT.parent / "shared" / "data")
+    )
+    if mutant is not None:
+        sys.meta_path.insert(0, _Finder(mutant))
+    options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    return int(pytest.main([*options, "--hypothesis-seed=0", *map(str, files)]))
+
+
+def _waited(child: int, seconds: float) -> tuple[int, resource.struct_rusage]:
+    """Wait for a process and what it started; kill them after some time by the clock."""
+    end = time.monotonic() + seconds
+    while True:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > end:
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return status, used
+
+
+def wilson(killed: int, of: int) -> tuple[float, float]:
+    """Return the interval of 95 % of a share.
+
+    >>> [round(bound, 3) for bound in wilson(95, 100)]
+    [0.888, 0.978]
+    """
+    z = 1.959964
+    share, square = killed / of, z * z / of
+    middle = (share + square / 2) / (1 + square)
+    half = z * sqrt(share * (1 - share) / of + square / (4 * of)) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass
+class Score:
+    """The mutants of a group."""
+
+    sites: int
+    sample: int = 0
+    killed: int = 0
+    out_of_time: int = 0
+    equivalent: int = 0
+    seconds: float = 0.0
+    survivors: list[str] = field(default_factory=list)
+    modules: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Module -> killed mutants, and all that are not equivalent."""
+
+    def told(self, name: str) -> str:
+        """Return the score with its intervals."""
+        parts = []
+        for label, of in (("all", self.sample), ("not equivalent", self.sample - self.equivalent)):
+            low, high = wilson(self.killed, of) if of else (0.0, 1.0)
+            share = self.killed / of if of else 0.0
+            parts.append(f"{share:.1%} of {of} {label} [{low:.1%}, {high:.1%}]")
+        return (
+            f"{name}: killed {'; '.join(parts)}; {self.sites:,} sites, {self.out_of_time} out of "
+            f"time, {self.seconds:.0f} CPU s"
+        )
+
+
+def measure(name: str, sample: int, seed: int, budget: float) -> Score:
+    """Run a sample of a group's mutants, until the processor time of the budget is spent."""
+    group = GROUPS[name]
+    found = [
+        mutant
+        for path in group.files(group.modules, SOURCE)
+        for mutant in mutants_of(path.read_text(encoding="utf-8"), str(path.relative_to(SOURCE)))
+    ]
+    tests = group.files(group.tests, ROOT / "tests")
+    score = Score(len(found))
+    plain: dict[tuple[Path, ...], float] = {}
+    known = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    for mutant in random.Random(f"{seed} {name}").sample(found, min(sample, len(found))):
+        if score.seconds > budget or _stopped:
+            break
+        own = tuple(near(mutant, tests))
+        if own not in plain:
+            unchanged = run_tests(None, own, 3600)
+            score.seconds += unchanged.seconds
+            if unchanged.state != "survived":
+                raise SystemExit(f"the tests of {mutant.path} fail without a mutant")
+            plain[own] = unchanged.seconds
+        outcome = run_tests(mutant, own, max(LEAST_SECONDS, 5 * plain[own]))
+        _count(score, mutant, outcome, known)
+    return score
+
+
+_stopped: list[int] = []
+"""The signals that ask to stop after the mutant at work: the score so far is told."""
+
+
+def near(mutant: Mutant, tests: Sequence[Path]) -> list[Path]:
+    """Return a mutant's module, and the test files that name it; without one, all of the group."""
+    stem, word = Path(mutant.path).stem, re.escape(mutant.module)
+    named = re.compile(rf"\b{word}\b")
+    naming = [
+        path
+        for path in tests
+        if path.stem == f"test_{stem}" or named.search(path.read_text(encoding="utf-8"))
+    ]
+    return [SOURCE / mutant.path, *(naming or tests)]
+
+
+def _count(score: Score, mutant: Mutant, outcome: Outcome, known: dict[str, str]) -> None:
+    score.sample += 1
+    score.seconds += outcome.seconds
+    killed = outcome.state != "survived"
+    score.killed += killed
+    score.out_of_time += outcome.state == "out of time"
+    if not killed and mutant.key in known:
+        score.equivalent += 1
+        return
+    done, of = score.modules.get(mutant.path, (0, 0))
+    score.modules[mutant.path] = done + killed, of + 1
+    if not killed:
+        score.survivors.append(f"{mutant.key} (line {mutant.line})")
+        print(f"survived: {score.survivors[-1]}", flush=True)
+
+
+def main() -> int:
+    """Run the groups; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("groups", nargs="*", help=f"groups: {', '.join(GROUPS)} (default: all)")
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--budget", type=float, default=1e9, help="CPU seconds of a group")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    signal.signal(signal.SIGTERM, lambda number, _: _stopped.append(number))
+    os.chdir(ROOT)
+    # Once: the processes of mutants are forked from this one. Not plugins: pytest changes them.
+    for module in ("pytest", "numpy", "pydantic", "orjson", "aiohttp", "yaml"):
+        importlib.import_module(module)
+    scores = {}
+    for name in options.groups or GROUPS:
+        scores[name] = measure(name, options.sample, options.seed, options.budget)
+        print(scores[name].told(name), flush=True)
+    if options.json:
+        document = {name: asdict(score) for name, score in scores.items()}
+        options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    return 1 if any(score.survivors for score in scores.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

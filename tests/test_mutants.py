@@ -1,0 +1,96 @@
+"""The sampler of mutants changes one thing at a time, and sees which changes tests notice."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks import mutants
+from benchmarks.mutants import SOURCE, mutants_of, near, wilson
+
+TEXT = '''"""Words - 1."""
+from typing import Final
+SIZE: Final[int] = 3
+def f(a: int = 2, *, repr: bool = True) -> int:
+    """Return 1."""
+    if a < 3 and not a:
+        raise ValueError(f"{a + 1}")
+    for b in range(a):
+        if b: break
+    print(a)
+    return max(a, 1)
+'''
+
+
+def test_each_mutant_has_one_change() -> None:
+    """Comparisons, operators, numbers, conditions, statements; not words, types and messages."""
+    found = list(mutants_of(TEXT, "m.py"))
+    assert [f"{one.function}: {one.change}" for one in found] == [
+        ": 3 -> (4)",
+        "f: True -> (False)",
+        "f: 2 -> (3)",
+        "f: a < 3 and (not a) -> (a < 3 or not a)",
+        "f: a < 3 -> (a <= 3)",
+        "f: 3 -> (4)",
+        "f: not a -> (a)",
+        "f: b -> (not b)",
+        "f: break -> continue",
+        "f: print(a) -> pass",
+        "f: return max(a, 1) -> return None",
+        "f: max -> (min)",
+        "f: 1 -> (2)",
+    ]
+    for one in found:
+        assert ast.dump(ast.parse(one.text(TEXT))) != ast.dump(ast.parse(TEXT))
+
+
+def test_every_site_of_a_module_is_a_program() -> None:
+    """A module with text that is not ASCII keeps its places."""
+    path = SOURCE / "core" / "screen_text.py"
+    text = path.read_text(encoding="utf-8")
+    for one in mutants_of(text, "core/screen_text.py"):
+        ast.parse(one.text(text))
+
+
+STATES = """
+import sys
+from pathlib import Path
+from benchmarks.mutants import SOURCE, mutants_of, run_tests
+path = "core/own_address.py"
+text = (SOURCE / path).read_text(encoding="utf-8")
+wrong = next(m for m in mutants_of(text, path) if m.change.startswith("host not in own and"))
+for mutant, test in ((None, 1), (wrong, 1), (wrong, 2)):
+    print(run_tests(mutant, [Path(sys.argv[test])], 60).state)
+"""
+
+
+def test_a_mutant_that_tests_notice_is_killed(tmp_path: Path) -> None:
+    """The module itself stays as it is; a test that passes lets the mutant live."""
+    tests = [tmp_path / "test_it.py", tmp_path / "test_nothing.py"]
+    tests[0].write_text(
+        "from ragstone.core.own_address import foreign_request\n"
+        "def test(): assert foreign_request('GET', 'b', None, ['a', 'x', 'y'], ['b']) == ''\n"
+    )
+    tests[1].write_text("def test(): assert True\n")
+    # A new program: this one has imported the module.
+    command = [sys.executable, "-c", STATES, *map(str, tests)]
+    done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["survived", "killed", "survived"]
+
+
+def test_the_files_that_import_a_module_are_its_tests() -> None:
+    """Or all files, if none does."""
+    tests = sorted((mutants.ROOT / "tests" / "core").glob("test_*.py"))
+    one = next(mutants_of("A = 1\n", "core/own_address.py"))
+    assert near(one, tests) == [SOURCE / one.path, tests[0].with_name("test_own_address.py")]
+    other = next(mutants_of("A = 1\n", "core/nowhere.py"))
+    assert near(other, tests) == [SOURCE / other.path, *tests]
+
+
+def test_the_interval_holds_the_share() -> None:
+    """Also if all or none are killed."""
+    assert list(wilson(20, 20)) == pytest.approx([0.839, 1.0], abs=1e-3)
+    assert list(wilson(0, 20)) == pytest.approx([0.0, 0.161], abs=1e-3)
