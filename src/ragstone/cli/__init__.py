@@ -24,7 +24,7 @@ def main() -> None:
         interrupts.install()
         from ragstone.cli.commands import run
 
-        code = run()
+        code = run(lambda: interrupts.heard)
     except KeyboardInterrupt:
         code = interrupts.stopped()
     sys.exit(code)

@@ -9,6 +9,7 @@ complete after a kill at any moment.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import socket
@@ -32,7 +33,7 @@ class Interrupts:
     def __init__(self) -> None:
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
-        self._raised = self._said = False
+        self.heard = self._said = False
         self._saying = threading.Lock()
 
     def install(self) -> None:
@@ -42,6 +43,8 @@ class Interrupts:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._raise_once)
+                # Python takes its handlers away while it ends; the command has finished by then.
+                atexit.register(signal.signal, number, signal.SIG_IGN)
         threading.Thread(target=self._listen, name="ragstone-interrupts", daemon=True).start()
 
     def stopped(self) -> int:
@@ -58,8 +61,8 @@ class Interrupts:
 
     def _raise_once(self, _: int, __: FrameType | None) -> None:
         # Further ones would interrupt the closing of files; they end the program by `_listen`.
-        if not self._raised:
-            self._raised = True
+        if not self.heard:
+            self.heard = True
             raise KeyboardInterrupt
 
     def _listen(self) -> NoReturn:
