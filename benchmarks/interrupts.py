@@ -7,8 +7,9 @@ Each of eight commands gets SIGINT, SIGTERM or SIGHUP at moments that are drawn 
 duration, from the time on when the program hears signals. It must end within two seconds (four
 with a model on this machine), print its sentence once and no traceback, exit with code 130 (or
 with 0 if it had finished), and leave no process. After all moments, each command is run to its
-end: what it prints, but for the table of times, must be what an uninterrupted one prints. Experiments start with an empty store
-at every second moment, and go on in an interrupted one at the others.
+end: what it prints, but for the table of times, must be what an uninterrupted one prints.
+Experiments start with an empty store at every second moment, and go on in an interrupted one at the
+others.
 
 The commands take turns, so that a campaign that its minutes end has moments of all of them; with
 `--keep` the same command goes on with the moments that are left. Seconds are by the clock, with the

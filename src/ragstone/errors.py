@@ -201,3 +201,15 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     names = {one.lower(): one for one in known}
     close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
     return f"; did you mean {names[close[0]]!r}?" if close else ""
+
+
+def system_reason(error: OSError) -> str:
+    """Return why the system refused something, in its words.
+
+    >>> system_reason(FileNotFoundError(2, "No such file or directory", "a.txt"))
+    'No such file or directory'
+    """
+    if error.strerror is None and "requested and" in str(error):
+        # numpy does not tell the reason of a write that ended early.
+        return "only a part could be written; the disk is full, or files may not be that large"
+    return error.strerror or str(error) or type(error).__name__

@@ -108,3 +108,45 @@ def test_commands_end_with_the_sentence(tmp_path: Path) -> None:
     _, said = program.communicate(timeout=60)
     assert (program.returncode, said.count(STOPPED.strip())) == (EXIT_CODE, 1)
     assert "Traceback" not in said
+
+
+_LIBRARY = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+import ragstone.cli.commands as commands
+from ragstone.errors import StoreError
+def interrupted(**_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        sys.stdin.read()
+    except KeyboardInterrupt:
+        {"another": another, "swallowed": list}[sys.argv[1]]()
+def another():
+    raise StoreError("Io error: KeyboardInterrupt")
+commands.root = interrupted
+from ragstone.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("how", ["another", "swallowed"])
+def test_a_library_that_makes_another_error_of_it_ends_so_too(how: str) -> None:
+    """Arrow's writer, for example, makes an input error of an interrupt in a Python file."""
+    command = [sys.executable, "-c", _LIBRARY, how]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (EXIT_CODE, STOPPED)
+
+
+def test_a_signal_while_python_ends_changes_nothing() -> None:
+    """The command has finished, and its exit code says so."""
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+        "class Late:\n"
+        "    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.SIGHUP):\n"
+        "        kill(me, number)\n"
+        "import sys; sys.late = Late()\n"
+        "from ragstone.cli.interrupts import Interrupts; Interrupts().install()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

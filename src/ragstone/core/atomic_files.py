@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ragstone.errors import StoreError
+from ragstone.errors import StoreError, system_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,7 +82,7 @@ def write_document(path: Path, content: bytes, what: str) -> Path:
         with atomic_file(path) as file:
             file.write(content)
     except OSError as error:
-        raise StoreError(f"cannot write the {what} {path}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write the {what} {path}: {system_reason(error)}") from error
     return path
 
 
