@@ -1,13 +1,15 @@
 """What a run does in a hostile environment, and whether it recovers: one process per row.
 
-    python benchmarks/environment.py [--only WORDS] [--json]
+    python benchmarks/environment.py [--only WORDS] [--keep FILE] [--json]
 
 Each row is a command in an environment that a line of shell makes hostile: a full disk, a read-only
 folder, a low limit, a closed stream. It must work, or end with one clear message: no traceback, at
 most 1,000 characters. The same experiment is then run in a healthy environment on the store that
-the row left; what `show --json` prints must be the bytes of a clean run, and `store check` must find
-nothing. Mounts are in a mount namespace of the row, so root is needed for them; a machine without
-what a row needs prints "not run". Systems answer by a fake model server, so there is a call log.
+the row left: `show --json` must print what it prints after a clean run, times and counts of calls
+left out, digests of all steps included, and `store check` must find nothing. Mounts are in a mount
+namespace of the row, so root is needed for them; where this machine lacks what a row needs, the row
+is "not run". With `--keep`, rows that were right are not run again. The system answers by a fake
+model server, so there is a call log.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -85,7 +88,7 @@ def prepare(folder: Path, url: str) -> None:
     queries = list(islice(rows_of(source / "queries.jsonl.gz"), QUERIES))
     with (target / "queries.jsonl").open("w", encoding="utf-8") as file:
         for row in queries:
-            file.write(json.dumps({**row, "text": f"{row['text']} – où?"}, ensure_ascii=False))
+            file.write(json.dumps({**row, "text": f"{row['text']} - où?"}, ensure_ascii=False))
             file.write("\n")
     named = {row["_id"] for row in queries}
     lines = (source / "qrels.tsv").read_text().splitlines(keepends=True)
@@ -121,10 +124,9 @@ def judged(
     row: Row, done: subprocess.CompletedProcess[str], expected: str
 ) -> tuple[str, list[str]]:
     """Return whether a row worked or said why not, and what is wrong with it."""
-    said, problems = done.stderr.strip(), []
-    for bad in ("Traceback", "Exception ignored", "Fatal", "leaked"):
-        if bad in said:
-            problems.append(f"{bad}: {said[-900:]}")
+    said = done.stderr.strip()
+    bad = ("Traceback", "Exception ignored", "Fatal", "leaked", "panicked")
+    problems = [f"{word}: {said[-900:]}" for word in bad if word in said]
     message = said[said.rfind("Error: ") :] if "Error: " in said else ""
     outcome = "message" if done.returncode else "works"
     if done.returncode not in {0, *row.codes}:
@@ -214,24 +216,41 @@ def clean_run(folder: Path, url: str) -> None:
     (folder / "show.txt").write_bytes(printed.stdout)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", default="", help="rows whose name has these words")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    need_data("nq_singlehop")
-    results: list[Result] = []
+def all_rows(given: argparse.Namespace) -> Iterator[Result]:
+    """Yield the results of all rows, those that were kept and right as they are."""
+    kept: dict[str, Result] = {}
+    if given.keep and given.keep.exists():
+        for line in given.keep.read_text(encoding="utf-8").splitlines():
+            one = Result(**json.loads(line))
+            kept[one.name] = one
     with tempfile.TemporaryDirectory() as temporary, serving() as url:
         clean, tools = Path(temporary) / "clean", Path(temporary) / "tools"
         tools.mkdir()
         clean_run(clean, url)
         for row in ROWS:
-            if given.only in row.name:
-                results.append(measure(row, clean, tools))
-                one = results[-1]
-                sys.stderr.write(f"{one.name}: {one.outcome}\n    {one.said[-250:]}\n")
-                sys.stderr.writelines(f"  !!  {problem}\n" for problem in one.problems)
+            if given.only not in row.name:
+                continue
+            if row.name in kept and not kept[row.name].problems:
+                yield kept[row.name]
+                continue
+            one = measure(row, clean, tools)
+            sys.stderr.write(f"{one.name}: {one.outcome}\n    {one.said[-250:]}\n")
+            sys.stderr.writelines(f"  !!  {problem}\n" for problem in one.problems)
+            if given.keep:
+                with given.keep.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(one), ensure_ascii=False) + "\n")
+            yield one
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help="rows whose name has these words")
+    parser.add_argument("--keep", type=Path, help="file of the results of a run that goes on")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    need_data("nq_singlehop")
+    results = list(all_rows(given))
     if given.json:
         shown: Any = [asdict(one) for one in results]
         sys.stdout.write(json.dumps(shown, indent=1, ensure_ascii=False) + "\n")

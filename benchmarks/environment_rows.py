@@ -127,6 +127,16 @@ def as_user(user: str) -> str:
 
 
 MOUNT: Final = ("root",)
+HERE: Final = 'mount --bind . . && cd "$PWD" && mount -o remount,bind,ro . '
+"""A folder is left and entered again, since it is else the one below the mount."""
+READ_ONLY_HERE: Final = HERE + '&& "$@"'
+WRITABLE_STORE: Final = HERE + '&& mount --bind store store && "$@"'
+NAMELESS: Final = ("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME")
+NO_TEMPORARY: Final = (
+    'mount -t tmpfs none /mnt; mkdir /mnt/w; mount --bind "$PWD" /mnt/w; cd /mnt/w; '
+    "mount -t tmpfs -o ro none /var/tmp; mount -t tmpfs -o ro none /tmp; "
+    'mount -o remount,bind,ro /mnt/w; "$@"'
+)
 LIBRARY_NEEDED: Final = ("library",)
 USER: Final = "12345"
 PRELOAD: Final = 'LD_PRELOAD="$TOOLS/hostile.so" "$@"'
@@ -164,9 +174,9 @@ ROWS: Final = (
         "read-only cache", f"mkdir -p home/.cache; export HOME=$PWD/home; {read_only('home/.cache')}",
         outcome="works", needs=MOUNT,
     ),
-    Row("read-only working folder", f"mount --bind store store; mkdir -p /tmp/s; {read_only('.')}",
-        ("show", "experiment.yaml"), "works", finished=True, needs=MOUNT),
-    Row("read-only working folder: run", f"cd .; {read_only('.')}; ", ("run", "experiment.yaml"), needs=MOUNT, outcome="message"),
+    Row("read-only working folder: show", READ_ONLY_HERE, SHOW, "works", finished=True, needs=MOUNT),
+    Row("read-only working folder: run", READ_ONLY_HERE, outcome="message", needs=MOUNT),
+    Row("read-only working folder, writable store", WRITABLE_STORE, outcome="works", needs=MOUNT),
     Row(
         "slow disk: 20 ms per write, 100 ms per sync", PRELOAD, outcome="works",
         environment={"SLOW_WRITE": "20", "SLOW_SYNC": "100"}, needs=LIBRARY_NEEDED,
@@ -195,9 +205,9 @@ ROWS: Final = (
     Row("read-only /dev/shm", 'mount -t tmpfs -o ro none /dev/shm && "$@"', DENSE, "works", needs=MOUNT),
     Row("no HOME", '"$@"', outcome="works", without=("HOME",)),
     Row("no HOME, and a user without a name", as_user(USER), outcome="works", user=USER,
-        without=("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME"), needs=MOUNT),
-    Row("no HOME, and a user without a name: models", as_user(USER), ("show", "experiment.yaml"), "works", user=USER, finished=True,
-        without=("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME"), needs=MOUNT),
+        without=NAMELESS, needs=MOUNT),
+    Row("no HOME, and a user without a name: processes", as_user(USER), DENSE, user=USER,
+        without=NAMELESS, needs=MOUNT),
     Row("unwritable HOME", read_only("home"), outcome="works", environment={"HOME": "home"}, needs=MOUNT),
     Row("HOME that does not exist", as_user(USER), outcome="works", user=USER,
         environment={"HOME": "/nonexistent"}, needs=MOUNT),
@@ -209,9 +219,8 @@ ROWS: Final = (
     Row("locale POSIX: show", 'exec "$@"', SHOW, "works", ASCII | {"LC_ALL": "POSIX"}, finished=True, printed=False),
     Row("TMPDIR that does not exist", 'exec "$@"', outcome="works", environment={"TMPDIR": "/no/where"}),
     Row(
-        "no folder for temporary files",
-        'cd "$PWD"; mount -t tmpfs -o ro none /var/tmp; mount -t tmpfs none /mnt; mkdir /mnt/w; mount --bind "$PWD" /mnt/w; mkdir /mnt/t; mount --bind "$TOOLS" /mnt/t; mount -t tmpfs -o ro none /tmp; cd /mnt/w; mount -o remount,bind,ro /mnt/w; "$@"',
-        SHOW, finished=True, environment={"TMPDIR": "/no/where"}, needs=MOUNT,
+        "no folder for temporary files: show", NO_TEMPORARY, SHOW, finished=True,
+        environment={"TMPDIR": "/no/where"}, needs=MOUNT,
     ),
     Row("stdout closed by head", 'set -o pipefail; "$@" | head -1 >/dev/null', SHOW, "works", finished=True, **STREAM),
     Row("stdout closed by head: json", 'set -o pipefail; "$@" --json | head -c 10 >/dev/null', SHOW, "works", finished=True, **STREAM),

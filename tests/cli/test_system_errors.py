@@ -28,6 +28,7 @@ def _refused(code: int, place: str | None = None) -> OSError:
         (_refused(errno.EMFILE), ("Too many open files", "ulimit -n")),
         (MemoryError(), ("too little memory", "sample")),
         (RuntimeError("can't start new thread"), ("no thread", "ulimit -u")),
+        (RuntimeError("Could not determine home directory."), ("home folder", "HOME")),
         (OSError("16 requested and 4 written"), ("only a part", "disk is full")),
         (OSError(), ("OSError",)),
     ],

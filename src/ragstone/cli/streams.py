@@ -10,7 +10,7 @@ _STREAMS: Final = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def open_closed_streams() -> None:
-    """Open the null device for each; else the next file, such as a store's, would be that stream."""
+    """Open the null device for each; else the next file that is opened would be that stream."""
     for name, mode in _STREAMS:
         if getattr(sys, name) is None:
             # The lowest free number is the stream's, since those before it are open.

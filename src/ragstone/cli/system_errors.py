@@ -27,6 +27,7 @@ _WAYS_OUT: Final = {
     errno.ENOMEM: _MEMORY,
 }
 _NO_THREAD: Final = "can't start new thread"
+_NO_HOME: Final = "Could not determine home directory"
 
 
 def system_message(error: BaseException) -> str:
@@ -36,6 +37,8 @@ def system_message(error: BaseException) -> str:
             return f"there is too little memory; {_MEMORY}, and run the same command again"
         case RuntimeError() if _NO_THREAD in str(error):
             return f"no thread can be started; {_THREADS}, and run the same command again"
+        case RuntimeError() if _NO_HOME in str(error):
+            return "the home folder of this user is not known; set the variable HOME to a folder"
         case OSError():
             place = f"{error.filename}: " if error.filename else ""
             way_out = _WAYS_OUT.get(error.errno or 0, "")
