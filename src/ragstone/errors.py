@@ -24,11 +24,13 @@ are attributes, so that a program can act on them:
 from __future__ import annotations
 
 import difflib
+import errno
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+_FEW_HANDLES = (errno.EMFILE, errno.ENFILE)
 _Error = TypeVar("_Error", bound="RagstoneError")
 
 
@@ -212,4 +214,5 @@ def system_reason(error: OSError) -> str:
     if error.strerror is None and "requested and" in str(error):
         # numpy does not tell the reason of a write that ended early.
         return "only a part could be written; the disk is full, or files may not be that large"
-    return error.strerror or str(error) or type(error).__name__
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{reason} (allow more: ulimit -n 1024)" if error.errno in _FEW_HANDLES else reason

@@ -59,7 +59,7 @@ def test_a_full_standard_output_is_told(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("shell", ['exec "$@" >&-', 'exec "$@" <&- 2>&-'])
+@pytest.mark.parametrize("shell", ['exec "$@" >&-', 'exec "$@" <&- 2>&-', 'exec "$@" 2>/dev/full'])
 def test_closed_streams_are_no_error(tmp_path: Path, shell: str) -> None:
     """As for a program that a service starts."""
     assert _run(tmp_path, shell, "components", "metrics").returncode == 0
@@ -68,12 +68,23 @@ def test_closed_streams_are_no_error(tmp_path: Path, shell: str) -> None:
 def test_files_do_not_become_streams(tmp_path: Path) -> None:
     """With a closed standard error, the next file that is opened would get its number."""
     code = (
-        "from ragstone.cli.streams import open_closed_streams; open_closed_streams();"
+        "from ragstone.cli.streams import open_streams; open_streams();"
         "print(open('kept', 'w').fileno())"
     )
     command = ["bash", "-c", 'exec "$@" <&- 2>&-', "bash", sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert int(done.stdout) > 2
+
+
+def test_a_full_standard_error_loses_notices_alone(tmp_path: Path) -> None:
+    """Results are still printed."""
+    code = (
+        "import sys; from ragstone.cli.streams import open_streams; open_streams();"
+        "print('lost', file=sys.stderr, flush=True); print('kept')"
+    )
+    command = ["bash", "-c", 'exec "$@" 2>/dev/full', "bash", sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "kept\n")
 
 
 def test_few_file_handles_are_told(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ __getattr__, __dir__, __all__ = attach(__name__, {"commands": ["COMMANDS", "Lazy
 def main() -> None:
     """Run the command line as a program."""
     from ragstone.cli.interrupts import EXIT_CODE, Interrupts
-    from ragstone.cli.streams import open_closed_streams
+    from ragstone.cli.streams import open_streams
 
     interrupts = None
     try:
-        open_closed_streams()
+        open_streams()
         interrupts = Interrupts()
         interrupts.install()
         from ragstone.cli.commands import run

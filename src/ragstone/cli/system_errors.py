@@ -11,7 +11,6 @@ from ragstone.errors import system_reason
 
 _ROOM: Final = "make room on the disk, or allow larger files (ulimit -f)"
 _PERMISSION: Final = "choose a folder that you may write, or change its permissions"
-_HANDLES: Final = "allow more open files (ulimit -n 1024)"
 _THREADS: Final = "allow more threads and processes (ulimit -u)"
 _MEMORY: Final = "allow more memory, end other programs, or measure fewer queries (sample)"
 _WAYS_OUT: Final = {
@@ -21,8 +20,6 @@ _WAYS_OUT: Final = {
     errno.EACCES: _PERMISSION,
     errno.EPERM: _PERMISSION,
     errno.EROFS: _PERMISSION,
-    errno.EMFILE: _HANDLES,
-    errno.ENFILE: _HANDLES,
     errno.EAGAIN: _THREADS,
     errno.ENOMEM: _MEMORY,
 }
