@@ -56,8 +56,8 @@ data: small
 store: store
 executor: EXECUTOR
 systems: [{name: dense, retriever: "dense(embedder=minilm)", generator: gold}]
-settings: [gold]
-metrics: [nDCG@10, F1]
+settings: [retrieved(3)]
+metrics: [F1]
 """
 COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "experiment.yaml", "store=fresh-run"),

@@ -33,7 +33,7 @@ def open_streams() -> None:
         if getattr(sys, name) is None:
             # The lowest free number is the stream's, since those before it are open.
             null = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, open(null, mode, encoding="utf-8", closefd=False))  # noqa: PTH123, SIM115
+            setattr(sys, name, open(null, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     raw = io.BufferedWriter(_Notices(sys.stderr.fileno(), "w", closefd=False))
     encoding = sys.stderr.encoding
     sys.stderr = io.TextIOWrapper(raw, encoding, "backslashreplace", line_buffering=True)
