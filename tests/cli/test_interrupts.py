@@ -13,7 +13,7 @@ import pytest
 from ragstone.cli.interrupts import EXIT_CODE, GRACE_SECONDS, STOPPED
 
 _PROGRAM = """
-import signal, subprocess, sys, threading, time
+import multiprocessing, signal, subprocess, sys, threading, time
 # The shell that runs the tests may ignore them.
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)
@@ -24,6 +24,9 @@ def busy():
             time.sleep(60)
         except BaseException:
             print("swallowed", flush=True)
+def pool():
+    kept = multiprocessing.get_context("spawn").Semaphore()
+    busy()
 def waits():
     thread = threading.Thread(target=time.sleep, args=(60,))
     thread.start()
@@ -34,7 +37,7 @@ try:
     none = subprocess.DEVNULL
     child = subprocess.Popen(["sleep", "60"], stdout=none, stderr=none)
     print(child.pid, flush=True)
-    {"sleep": lambda: time.sleep(60), "busy": busy, "waits": waits}[sys.argv[1]]()
+    {"sleep": lambda: time.sleep(60), "busy": busy, "pool": pool, "waits": waits}[sys.argv[1]]()
 except KeyboardInterrupt:
     sys.exit(interrupts.stopped())
 """
@@ -57,7 +60,7 @@ def _is_running(process: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("how", ["sleep", "busy", "waits"])
+@pytest.mark.parametrize("how", ["sleep", "busy", "pool", "waits"])
 def test_a_signal_ends_the_program_with_one_sentence(number: signal.Signals, how: str) -> None:
     """Also if the interrupt is swallowed, and if a thread is still at work."""
     program, child = _start(how)

@@ -13,6 +13,7 @@ import atexit
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -38,6 +39,8 @@ class Interrupts:
 
     def install(self) -> None:
         """Hear signals from now on; ignored ones, such as those of `nohup`, stay ignored."""
+        # Python's tracker of semaphores, a process, frees those of a stopped run; it warns of them.
+        sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
         signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
         for name in _SIGNALS:
             number = getattr(signal, name, None)
