@@ -24,9 +24,6 @@ def busy():
             time.sleep(60)
         except BaseException:
             print("swallowed", flush=True)
-def pool():
-    kept = multiprocessing.get_context("spawn").Semaphore()
-    busy()
 def waits():
     thread = threading.Thread(target=time.sleep, args=(60,))
     thread.start()
@@ -34,10 +31,12 @@ def waits():
 interrupts = Interrupts()
 try:
     interrupts.install()
+    if sys.argv[1] == "pool":
+        kept = multiprocessing.get_context("spawn").Semaphore()
     none = subprocess.DEVNULL
     child = subprocess.Popen(["sleep", "60"], stdout=none, stderr=none)
     print(child.pid, flush=True)
-    {"sleep": lambda: time.sleep(60), "busy": busy, "pool": pool, "waits": waits}[sys.argv[1]]()
+    {"sleep": lambda: time.sleep(60), "busy": busy, "pool": busy, "waits": waits}[sys.argv[1]]()
 except KeyboardInterrupt:
     sys.exit(interrupts.stopped())
 """
