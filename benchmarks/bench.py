@@ -99,6 +99,8 @@ LONG: Final = (
     Benchmark("store_mutations.py", rows=False),
     Benchmark("planted_secrets.py", rows=False),
     Benchmark("mutants.py", rows=False),
+    Benchmark("interrupts.py", ("--minutes", "11"), rows=False),
+    Benchmark("environment.py", rows=False),
     Benchmark("doctor_findings.py", (DATA,), rows=False),
     Benchmark("mtrag_people.py", (f"{DATA}/mtrag",), rows=False),
 )

@@ -24,11 +24,13 @@ are attributes, so that a program can act on them:
 from __future__ import annotations
 
 import difflib
+import errno
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+_FEW_HANDLES = (errno.EMFILE, errno.ENFILE)
 _Error = TypeVar("_Error", bound="RagstoneError")
 
 
@@ -207,3 +209,16 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     names = {one.lower(): one for one in known}
     close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
     return f"; did you mean {names[close[0]]!r}?" if close else ""
+
+
+def system_reason(error: OSError) -> str:
+    """Return why the system refused something, in its words.
+
+    >>> system_reason(FileNotFoundError(2, "No such file or directory", "a.txt"))
+    'No such file or directory'
+    """
+    if error.strerror is None and "requested and" in str(error):
+        # numpy does not tell the reason of a write that ended early.
+        return "only a part could be written; the disk is full, or files may not be that large"
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{reason} (allow more: ulimit -n 1024)" if error.errno in _FEW_HANDLES else reason

@@ -13,7 +13,7 @@ import pytest
 from ragstone.cli.interrupts import EXIT_CODE, GRACE_SECONDS, STOPPED
 
 _PROGRAM = """
-import signal, subprocess, sys, threading, time
+import multiprocessing, signal, subprocess, sys, threading, time
 # The shell that runs the tests may ignore them.
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)
@@ -31,10 +31,12 @@ def waits():
 interrupts = Interrupts()
 try:
     interrupts.install()
+    if sys.argv[1] == "pool":
+        kept = multiprocessing.get_context("spawn").Semaphore()
     none = subprocess.DEVNULL
     child = subprocess.Popen(["sleep", "60"], stdout=none, stderr=none)
     print(child.pid, flush=True)
-    {"sleep": lambda: time.sleep(60), "busy": busy, "waits": waits}[sys.argv[1]]()
+    {"sleep": lambda: time.sleep(60), "busy": busy, "pool": busy, "waits": waits}[sys.argv[1]]()
 except KeyboardInterrupt:
     sys.exit(interrupts.stopped())
 """
@@ -57,7 +59,7 @@ def _is_running(process: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("how", ["sleep", "busy", "waits"])
+@pytest.mark.parametrize("how", ["sleep", "busy", "pool", "waits"])
 def test_a_signal_ends_the_program_with_one_sentence(number: signal.Signals, how: str) -> None:
     """Also if the interrupt is swallowed, and if a thread is still at work."""
     program, child = _start(how)
@@ -108,3 +110,45 @@ def test_commands_end_with_the_sentence(tmp_path: Path) -> None:
     _, said = program.communicate(timeout=60)
     assert (program.returncode, said.count(STOPPED.strip())) == (EXIT_CODE, 1)
     assert "Traceback" not in said
+
+
+_LIBRARY = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+import ragstone.cli.commands as commands
+from ragstone.errors import StoreError
+def interrupted(**_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        sys.stdin.read()
+    except KeyboardInterrupt:
+        {"another": another, "swallowed": list}[sys.argv[1]]()
+def another():
+    raise StoreError("Io error: KeyboardInterrupt")
+commands.root = interrupted
+from ragstone.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("how", ["another", "swallowed"])
+def test_a_library_that_makes_another_error_of_it_ends_so_too(how: str) -> None:
+    """Arrow's writer, for example, makes an input error of an interrupt in a Python file."""
+    command = [sys.executable, "-c", _LIBRARY, how]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (EXIT_CODE, STOPPED)
+
+
+def test_a_signal_while_python_ends_changes_nothing() -> None:
+    """The command has finished, and its exit code says so."""
+    code = (
+        "import os, signal\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+        "class Late:\n"
+        "    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.SIGHUP):\n"
+        "        kill(me, number)\n"
+        "import sys; sys.late = Late()\n"
+        "from ragstone.cli.interrupts import Interrupts; Interrupts().install()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

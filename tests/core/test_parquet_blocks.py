@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ragstone.core.parquet_blocks import (
     read_blocks,
     read_schema,
     write_blocks,
+    write_table,
 )
 from ragstone.core.schemas import SEARCHES, columns, to_table
 
@@ -52,3 +54,27 @@ def test_an_exception_of_a_block_is_raised_as_it_is(tmp_path: Path) -> None:
         write_blocks(blocks(), tmp_path / "t.parquet")
     with pytest.raises(ConnectionError, match="the server is gone"), raised_as_it_is():
         write_blocks(blocks(), tmp_path / "t.parquet")
+
+
+def test_a_full_disk_is_an_error_of_the_system(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The Rust writer would panic, and print so."""
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        write_table(block(0, 20_000), Path("/dev/full"))
+    assert raised.value.errno == errno.ENOSPC
+    assert "panicked" not in "".join(capfd.readouterr())
+
+
+def test_blocks_end_after_a_full_disk() -> None:
+    """What cannot be written is not computed either."""
+    made: list[int] = []
+
+    def blocks() -> Iterator[Table]:
+        for start in range(0, 200_000, 10_000):
+            made.append(start)
+            yield block(start, 10_000)
+
+    with pytest.raises(OSError, match="No space left on device"):
+        write_blocks(blocks(), Path("/dev/full"))
+    assert len(made) < 5

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from contextvars import ContextVar
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +52,23 @@ def test_nothing_to_do_is_no_error() -> None:
     threads = list[threading.Thread]()
     run_all([lambda: threads.append(threading.current_thread())], "test")
     assert threads == [threading.current_thread()]
+
+
+def test_a_thread_that_cannot_start_is_not_kept(tmp_path: Path) -> None:
+    """A log whose writer the system refuses is closed without another error."""
+    code = (
+        "import resource\n"
+        "from pathlib import Path\n"
+        "from ragstone.calls.log import CallLog\n"
+        "log = CallLog(Path('calls.sqlite'))\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20),) * 2)\n"
+        "try:\n"
+        "    log.put(None, None)\n"
+        "except RuntimeError as error:\n"
+        "    print(error)\n"
+        "    log.close()\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("can't start new thread\n", "")

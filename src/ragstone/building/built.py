@@ -18,6 +18,7 @@ from ragstone.building.qrels import mark_of
 from ragstone.components.judges.llm_base import ModelJudge
 from ragstone.core.atomic_files import atomic_files
 from ragstone.core.fingerprint import digest_file
+from ragstone.core.parquet_blocks import write_table
 from ragstone.core.schemas import REJECTIONS, to_table
 from ragstone.data.dataset import Dataset
 from ragstone.data.machine_qrels import mark_path
@@ -74,8 +75,6 @@ def check_target(folder: Path, own: str = BUILD, what: str = "built benchmark") 
 
 def write_built(built: Built, folder: Path) -> list[Path]:
     """Write a benchmark into a folder, in place of an earlier one, and return its files."""
-    from arro3.io import write_parquet
-
     check_target(folder)
     try:
         with atomic_files(folder) as temporary:
@@ -86,7 +85,7 @@ def write_built(built: Built, folder: Path) -> list[Path]:
             columns = {
                 name: [getattr(one, name) for one in rejections] for name in REJECTIONS.names
             }
-            write_parquet(to_table(REJECTIONS, columns), str(temporary / REJECTED))
+            write_table(to_table(REJECTIONS, columns), temporary / REJECTED)
             document = orjson.dumps(built.document(folder), option=orjson.OPT_INDENT_2)
             (temporary / BUILD).write_bytes(document)
             for name, content in built.files.items():

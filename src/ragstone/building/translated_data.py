@@ -27,7 +27,7 @@ from ragstone.core.spec import ComponentSpec
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.writers.folder import json_line, write_dataset
-from ragstone.errors import DatasetError, LimitReached
+from ragstone.errors import DatasetError, LimitReached, system_reason
 from ragstone.protocols import Services
 from ragstone.text.language_names import LANGUAGE, checked_code, stated_language
 from ragstone.types import Label, Message, Passage, Query
@@ -164,7 +164,9 @@ def write_translated(made: TranslatedData, folder: Path) -> list[Path]:
         for name in set(_DATA).difference(names):
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
-        raise DatasetError(f"cannot write the data set into {folder}: {error}") from error
+        raise DatasetError(
+            f"cannot write the data set into {folder}: {system_reason(error)}"
+        ) from error
     return [folder / name for name in names]
 
 

@@ -24,6 +24,7 @@ from ragstone.calls.file_locks import lock_problem
 from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
 from ragstone.core.atomic_files import private_file, private_folder
+from ragstone.core.threads import started_thread
 
 if TYPE_CHECKING:
     from ragstone.calls.rate_control import ConcurrencyLimiter
@@ -181,10 +182,7 @@ class Leases(CallLeases):
             self._renew(connection)
             closing.pop_all()
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._keep_alive, name="ragstone-leases", daemon=True
-            )
-            self._thread.start()
+            self._thread = started_thread(self._keep_alive, "ragstone-leases")
         return connection
 
     def _discard(self) -> None:

@@ -46,6 +46,7 @@ from ragstone.calls.postgres_leases import PostgresLeases
 from ragstone.calls.types import Outcome, Reply
 from ragstone.core import limits
 from ragstone.core.redaction import redacted
+from ragstone.core.threads import started_thread
 from ragstone.errors import StoreError
 
 _LOG: Final = logging.getLogger(__name__)
@@ -126,10 +127,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         if self._writer is None:
             with self._lock:
                 if self._writer is None:
-                    self._writer = threading.Thread(
-                        target=self._write, name="ragstone-call-log", daemon=True
-                    )
-                    self._writer.start()
+                    self._writer = started_thread(self._write, "ragstone-call-log")
 
     def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return key -> reply for the keys with a stored reply that was not rejected."""

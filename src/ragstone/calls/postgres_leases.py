@@ -19,6 +19,7 @@ from ragstone.calls.leases import CallLeases, may_live, new_owner
 from ragstone.calls.postgres import PostgresDatabase
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.core import limits
+from ragstone.core.threads import started_thread
 from ragstone.errors import StoreError
 
 _HOLDERS: Final = """
@@ -147,10 +148,7 @@ class PostgresLeases(CallLeases):
     def _start(self) -> None:
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._keep_alive, name="ragstone-leases", daemon=True
-                )
-                self._thread.start()
+                self._thread = started_thread(self._keep_alive, "ragstone-leases")
 
     def _keep_alive(self) -> None:
         """Renew the heartbeat and exchange limits until `close`: a thread."""

@@ -16,6 +16,7 @@ from ragstone.calls.log_file import Entry
 from ragstone.calls.types import AttemptError, Failure, Outcome, Reply
 from ragstone.core import limits
 from ragstone.core.redaction import redacted_data
+from ragstone.core.threads import started_thread
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
@@ -211,13 +212,11 @@ class Engine:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._starting:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                loop = asyncio.new_event_loop()
                 self._last_heartbeat = time.monotonic()
-                self._loop.call_soon(self._heartbeat)
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="ragstone-calls", daemon=True
-                )
-                self._thread.start()
+                loop.call_soon(self._heartbeat)
+                self._thread = started_thread(loop.run_forever, "ragstone-calls")
+                self._loop = loop
             return self._loop
 
     def _heartbeat(self) -> None:

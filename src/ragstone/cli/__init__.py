@@ -17,16 +17,23 @@ __getattr__, __dir__, __all__ = attach(__name__, {"commands": ["COMMANDS", "Lazy
 
 def main() -> None:
     """Run the command line as a program."""
-    from ragstone.cli.interrupts import Interrupts
+    from ragstone.cli.interrupts import EXIT_CODE, Interrupts
+    from ragstone.cli.streams import open_streams
 
-    interrupts = Interrupts()
+    interrupts = None
     try:
+        open_streams()
+        interrupts = Interrupts()
         interrupts.install()
         from ragstone.cli.commands import run
         from ragstone.cli.redacted_stream import redact_streams
 
         redact_streams()
-        code = run()
+        code = run(lambda: interrupts.heard)
     except KeyboardInterrupt:
-        code = interrupts.stopped()
+        code = interrupts.stopped() if interrupts else EXIT_CODE
+    except (OSError, MemoryError, RuntimeError) as error:
+        from ragstone.cli.system_errors import end_of
+
+        code = end_of(error)
     sys.exit(code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
+from collections.abc import Callable
 from typing import Final
 
 import click
@@ -95,23 +96,37 @@ def root() -> None:
     """
 
 
-def run() -> int:
-    """Run the command line, and return the exit code; errors of Ragstone have no traceback."""
+def run(interrupted: Callable[[], bool] = lambda: False) -> int:
+    """Run the command line, and return the exit code; errors of Ragstone have no traceback.
+
+    Raises:
+        KeyboardInterrupt: also if a library or a command has made another error of it.
+    """
     try:
         # Outside standalone mode click returns the exit code.
         exit_code = root(prog_name="ragstone", standalone_mode=False)
-        return exit_code if isinstance(exit_code, int) else 0
-    except click.ClickException as error:
-        shown = io.StringIO()
-        error.show(shown)
-        click.echo(safe(shown.getvalue()), nl=False, err=True)
-        return error.exit_code
-    except click.Abort as error:
-        raise KeyboardInterrupt from error
-    except RagstoneError as error:
-        click.echo(f"Error: {safe(str(error))}", err=True)
-        return error.exit_code
-    except BrokenPipeError:
-        # A program such as `head` closed our output early, which is not a failure.
-        sys.stderr.close()
-        return 0
+    except Exception as error:
+        if interrupted() or isinstance(error, click.Abort):
+            raise KeyboardInterrupt from error
+        exit_code = _shown(error)
+    if interrupted():
+        raise KeyboardInterrupt
+    return exit_code if isinstance(exit_code, int) else 0
+
+
+def _shown(error: Exception) -> int:
+    """Print an error that needs no traceback, and return its exit code; raise any other."""
+    match error:
+        case click.ClickException():
+            shown = io.StringIO()
+            error.show(shown)
+            click.echo(safe(shown.getvalue()), nl=False, err=True)
+            return error.exit_code
+        case RagstoneError():
+            click.echo(f"Error: {safe(str(error))}", err=True)
+            return error.exit_code
+        case BrokenPipeError():
+            # A program such as `head` closed our output early, which is not a failure.
+            sys.stderr.close()
+            return 0
+    raise error

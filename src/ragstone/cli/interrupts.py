@@ -9,9 +9,11 @@ complete after a kill at any moment.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -32,16 +34,20 @@ class Interrupts:
     def __init__(self) -> None:
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
-        self._raised = self._said = False
+        self.heard = self._said = False
         self._saying = threading.Lock()
 
     def install(self) -> None:
         """Hear signals from now on; ignored ones, such as those of `nohup`, stay ignored."""
+        # Python's tracker of semaphores, a process, frees those of a stopped run; it warns of them.
+        sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
         signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
         for name in _SIGNALS:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._raise_once)
+                # Python takes its handlers away while it ends; the command has finished by then.
+                atexit.register(signal.signal, number, signal.SIG_IGN)
         threading.Thread(target=self._listen, name="ragstone-interrupts", daemon=True).start()
 
     def stopped(self) -> int:
@@ -58,8 +64,8 @@ class Interrupts:
 
     def _raise_once(self, _: int, __: FrameType | None) -> None:
         # Further ones would interrupt the closing of files; they end the program by `_listen`.
-        if not self._raised:
-            self._raised = True
+        if not self.heard:
+            self.heard = True
             raise KeyboardInterrupt
 
     def _listen(self) -> NoReturn:

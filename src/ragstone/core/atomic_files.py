@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core.redaction import redacted_bytes
-from ragstone.errors import StoreError
+from ragstone.errors import StoreError, system_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,7 +109,7 @@ def write_document(path: Path, content: bytes, what: str) -> Path:
         with atomic_file(path, private=True) as file:
             file.write(redacted_bytes(content))
     except OSError as error:
-        raise StoreError(f"cannot write the {what} {path}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write the {what} {path}: {system_reason(error)}") from error
     return path
 
 

@@ -13,9 +13,7 @@ from ragstone.core.redaction import redacted
 from ragstone.core.times import utc_text
 from ragstone.errors import ComponentError
 
-error_log: Final[ContextVar[Path]] = ContextVar(
-    "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
-)
+error_log: Final[ContextVar[Path | None]] = ContextVar("error_log", default=None)
 """The file for tracebacks of your own components; a run sets it to a file in its store."""
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
@@ -32,11 +30,10 @@ def component_error(part: object, error: Exception, item: object = None) -> Comp
     frame = next((f for f in reversed(frames) if _PACKAGE not in Path(f.filename).parents), None)
     place = f" in {Path(frame.filename).name}, line {frame.lineno}" if frame else ""
     query_id = str(getattr(getattr(item, "query", item), "query_id", ""))
-    log = error_log.get()
-    _append_traceback(log, name, error)
+    log = _kept_traceback(name, error)
     return ComponentError(
         f"{name} raised {type(error).__name__}: {error}{place}"
-        f"{f' (query {query_id!r})' if query_id else ''}; traceback: {log}",
+        f"{f' (query {query_id!r})' if query_id else ''}{f'; traceback: {log}' if log else ''}",
         component=name,
         query_id=query_id,
         traceback_path=log,
@@ -45,7 +42,13 @@ def component_error(part: object, error: Exception, item: object = None) -> Comp
     )
 
 
-def _append_traceback(log: Path, name: str, error: Exception) -> None:
-    told = redacted("".join(traceback.format_exception(error)))
-    with private_file(log).open("a", encoding="utf-8") as file:
-        file.write(f"{utc_text()} {name}\n{told}\n")
+def _kept_traceback(name: str, error: Exception) -> Path | None:
+    """Append a traceback to the file, and return the file; None if it cannot be written."""
+    try:
+        log = error_log.get() or Path(tempfile.gettempdir(), "ragstone-errors.log")
+        told = redacted("".join(traceback.format_exception(error)))
+        with private_file(log).open("a", encoding="utf-8") as file:
+            file.write(f"{utc_text()} {name}\n{told}\n")
+    except OSError:
+        return None
+    return log

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ragstone.core import limits
 
@@ -41,6 +41,7 @@ def write_blocks(blocks: Iterable[Table], path: Path) -> int:
     There is at least one table.
 
     Raises:
+        OSError: the disk is full.
         FailedBlock: `blocks` raised an exception, which `raised_as_it_is` raises again.
     """
     from arro3.core import RecordBatchReader
@@ -48,10 +49,12 @@ def write_blocks(blocks: Iterable[Table], path: Path) -> int:
 
     rows, errors = 0, list[BaseException]()
 
-    def batches() -> Iterator[RecordBatch]:
+    def batches(file: _PatientFile) -> Iterator[RecordBatch]:
         nonlocal rows
         try:
             for block in itertools.chain([first], given):
+                if file.error:
+                    return
                 rows += block.num_rows
                 yield from block.combine_chunks().to_batches()
         except BaseException as error:  # noqa: BLE001 - the writer would raise another one
@@ -59,12 +62,56 @@ def write_blocks(blocks: Iterable[Table], path: Path) -> int:
 
     given = iter(blocks)
     first = next(given)
-    reader = RecordBatchReader.from_batches(first.schema, batches())
     group = min(max(1, first.num_rows), limits.ROW_GROUP_ROWS)
-    write_parquet(reader, str(path), max_row_group_size=group)
+    with _patient_file(path) as file:
+        reader = RecordBatchReader.from_batches(first.schema, batches(file))
+        write_parquet(reader, file, max_row_group_size=group)  # type: ignore[arg-type]
     if errors:
         raise FailedBlock from errors[0]
     return rows
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write a table as a Parquet file; raise `OSError` if the disk is full."""
+    from arro3.io import write_parquet
+
+    with _patient_file(path) as file:
+        write_parquet(table, file)  # type: ignore[arg-type]  # only writes and seeks
+
+
+@contextmanager
+def _patient_file(path: Path) -> Iterator[_PatientFile]:
+    """Yield a new file for the Rust writer; raise `OSError` at the end if a write failed."""
+    with path.open("wb") as file:
+        patient = _PatientFile(file)
+        try:
+            yield patient
+        finally:
+            if patient.error:
+                raise patient.error
+
+
+class _PatientFile:
+    """A file that keeps the error of a write for later: at one, the Rust writer panics."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def write(self, content: bytes) -> int:
+        """Write, or do nothing after an error."""
+        try:
+            return len(content) if self.error else self._file.write(content)
+        except OSError as error:
+            self.error = error
+            return len(content)
+
+    def flush(self) -> None:
+        """Do nothing: closing the file writes what is left."""
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        """Seek in the file."""
+        return self._file.seek(place, whence)
 
 
 class FailedBlock(Exception):

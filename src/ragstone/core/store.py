@@ -63,7 +63,7 @@ from ragstone.core.step_notes import collect_arrays, collect_facts, collect_note
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
-from ragstone.errors import DamagedFile, StoreError
+from ragstone.errors import DamagedFile, StoreError, system_reason
 from ragstone.types import one_line
 from ragstone.version import __version__
 
@@ -382,6 +382,6 @@ def store_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"cannot write {path}: {error.strerror or error}. Everything finished before is kept; "
+            f"cannot write {path}: {system_reason(error)}. Everything finished before is kept; "
             f"make room or give another folder with store=PATH, and run the same command again"
         ) from error

@@ -49,3 +49,13 @@ def run_all(works: Sequence[Callable[[], None]], name: str) -> None:
         if error is not None:
             raise error
         waiting -= 1
+
+
+def started_thread(target: Callable[[], object], name: str) -> threading.Thread:
+    """Return a thread that runs, and that the program does not wait for at its end.
+
+    Raises `RuntimeError` if the system allows no further one; who keeps it has none to join then.
+    """
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    thread.start()
+    return thread

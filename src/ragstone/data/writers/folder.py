@@ -13,7 +13,7 @@ from ragstone.core.schemas import labels_from_json, labels_to_json, rows
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.field_names import nearest_field
 from ragstone.data.readers.record_rows import PASSAGE_FIELDS, QUERY_FIELDS
-from ragstone.errors import DatasetError
+from ragstone.errors import DatasetError, system_reason
 from ragstone.types import Passage
 
 _OWN_FIELDS: Final = ("_id", "metadata", *dict.fromkeys((*PASSAGE_FIELDS, *QUERY_FIELDS)))
@@ -66,7 +66,9 @@ def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
             with atomic_file(path) as file:
                 file.writelines(lines)
         except OSError as error:
-            raise DatasetError(f"cannot write the data set into {path.parent}: {error}") from error
+            raise DatasetError(
+                f"cannot write the data set into {path.parent}: {system_reason(error)}"
+            ) from error
     return list(wanted)
 
 

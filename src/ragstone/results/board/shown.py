@@ -221,12 +221,10 @@ def table_of_cells(table: BoardTable) -> Table:
 
 def parquet_bytes(table: BoardTable) -> bytes:
     """Return `table_of_cells` as the content of a Parquet file."""
-    import tempfile
-    from pathlib import Path
+    import io
 
     from arro3.io import write_parquet
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "cells.parquet"
-        write_parquet(table_of_cells(table), str(path))
-        return path.read_bytes()
+    content = io.BytesIO()
+    write_parquet(table_of_cells(table), content)
+    return content.getvalue()

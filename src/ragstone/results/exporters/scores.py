@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -84,7 +83,6 @@ def _parquet(rows: list[dict[str, Any]]) -> Iterator[bytes]:
     if "trained" in rows[0]:
         column = ChunkedArray([Array([row["trained"] for row in rows], type=DataType.string())])
         table = table.append_column(Field("trained", DataType.string()), column)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "scores.parquet"
-        write_parquet(table, str(path))
-        yield path.read_bytes()
+    content = io.BytesIO()
+    write_parquet(table, content)
+    yield content.getvalue()
