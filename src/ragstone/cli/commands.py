@@ -9,8 +9,8 @@ from typing import Final
 
 import click
 
+from ragstone.cli.screen import show_logs, tell
 from ragstone.core import limits
-from ragstone.core.screen_text import safe
 from ragstone.errors import RagstoneError
 from ragstone.version import __version__
 
@@ -97,6 +97,7 @@ def root() -> None:
 
 def run() -> int:
     """Run the command line, and return the exit code; errors of Ragstone have no traceback."""
+    show_logs()
     try:
         # Outside standalone mode click returns the exit code.
         exit_code = root(prog_name="ragstone", standalone_mode=False)
@@ -104,14 +105,19 @@ def run() -> int:
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
-        click.echo(safe(shown.getvalue()), nl=False, err=True)
+        tell(shown.getvalue().rstrip("\n"))
         return error.exit_code
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except RagstoneError as error:
-        click.echo(f"Error: {safe(str(error))}", err=True)
+        tell(f"Error: {error}")
         return error.exit_code
     except BrokenPipeError:
         # A program such as `head` closed our output early, which is not a failure.
         sys.stderr.close()
         return 0
+    except OSError as error:
+        # A path that no part of the package expects, such as a name of 300 characters.
+        place = "" if error.filename is None else f"{error.filename}: "
+        tell(f"Error: {place}{error.strerror or error}")
+        return 1
