@@ -79,6 +79,8 @@ SEED_DISTANCE: Final = MAX_REPEATS * MAX_REPEATS
 """Distance between the seeds of two samples: the repeats of one sample have the seeds between."""
 MAX_SWEEP_SYSTEMS: Final = 10_000
 """Systems that the lists of one experiment file may spread to: more are a mistake in the file."""
+MOST_SWEEP_SYSTEMS: Final = 100_000
+"""The largest `max_systems`: each system is an object in memory, with its checks and its steps."""
 
 PUBLISHED_N_TOLERANCE: Final = 0.1
 """Share by which the number of queries may differ from the published one with a warning only."""
