@@ -10,6 +10,8 @@ MAX_LINE_BYTES: Final = 64 * 2**20
 """A line of a data set: a whole book fits, and a file without line breaks does not fill memory."""
 MAX_DOCUMENT_BYTES: Final = 2**30
 """An uncompressed file that is read as a whole: parsed JSON takes several times its size."""
+MAX_UNPACKED_RATIO: Final = 200
+"""Bytes of a gzip file per packed byte, beyond `MAX_DOCUMENT_BYTES`: texts have 3 to 20."""
 MAX_NESTING_LEVELS: Final = 100
 """Lists and objects within each other, in JSON and YAML: deeper ones overflow the stack."""
 MAX_YAML_BYTES: Final = 2**20  # A YAML file; PyYAML needs several seconds per megabyte.

@@ -62,6 +62,8 @@ MAX_SPEC_CHARACTERS: Final = 20_000
 """Maximum length of a spec in characters: longer ones belong into a mapping of the file."""
 MAX_SPEC_DEPTH: Final = 20
 """Maximum nesting of brackets in a spec: deeper ones are mistakes, or an attack on the stack."""
+OWN_CODE_SECONDS: Final = 60.0
+"""Time without a value of your own component after which a warning names the item."""
 MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
 MAX_SAMPLED_TEXTS: Final = 100
