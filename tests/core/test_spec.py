@@ -135,5 +135,5 @@ def test_only_plain_digits_are_numbers(value: str) -> None:
 
 def test_a_malformed_escape_is_an_error_of_the_spec() -> None:
     """JSON's error is told with its place."""
-    with pytest.raises(ConfigError, match="not JSON's form of a text .* at position 5"):
+    with pytest.raises(ConfigError, match=r"not JSON's form of a text .* at position 5"):
         parse_spec('f(a="\\0")', where="metric")

@@ -198,15 +198,15 @@ def test_sweeps_are_counted_before_they_are_built() -> None:
     """Products and sums of lists that would fill the memory are refused at once."""
     values = list(range(99))
     wide = {"name": "bm25", **{f"k{n}": values for n in range(3000)}}
-    for systems in ([{"retriever": wide}], [{"retriever": ["a"] * 9999}] * 10**5):
+    for systems in ([{"retriever": wide}], [{"retriever": ["a"] * 9999}] * 20):
         with pytest.raises(
-            ConfigError, match="the lists of .* make .* systems; the maximum is 10,0"
+            ConfigError, match=r"the lists of .* make .* systems; the maximum is 10,0"
         ):
             parse_experiment({"systems": systems}, where="e.yaml")
     with pytest.raises(ConfigError, match="make 10,100 settings; the maximum"):
-        parse_experiment({"settings": [["gold"] * 101] * 10**5}, where="e.yaml")
+        parse_experiment({"settings": [["gold"] * 101] * 200}, where="e.yaml")
     judges = {"name": "idk", "prompt": ["a"] * 1000, "of": [{"name": "b", "prompt": ["c"] * 1000}]}
-    with pytest.raises(ConfigError, match="make 1,000,000 judges|more than 100,000 judges"):
+    with pytest.raises(ConfigError, match=r"make 1,000,000 judges|more than 100,000 judges"):
         parse_experiment({"judges": judges}, where="e.yaml")
 
 
@@ -220,6 +220,6 @@ def test_the_maximum_of_a_sweep_has_a_maximum(monkeypatch: pytest.MonkeyPatch) -
         ConfigError, match="make more than 5 systems; the maximum is 2: sweep fewer"
     ):
         parse_experiment(
-            {"systems": [{"retriever": ["a"] * 3, "reranker": ["a"] * 3}], "max_systems": 2},
+            {"systems": [{"retriever": {"name": "b", "c": [1, 2, 3], "d": [4, 5]}}], "max_systems": 2},
             where="e.yaml",
         )
