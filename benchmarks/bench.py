@@ -85,6 +85,7 @@ LONG: Final = (
     Benchmark("calls_speed.py"),
     Benchmark("bm25_speed.py"),
     Benchmark("encoder_speed.py"),
+    Benchmark("linear_parsers.py", rows=False),
     Benchmark("faults.py", rows=False),
     Benchmark(
         "kill_run.py",
