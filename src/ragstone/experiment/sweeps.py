@@ -61,10 +61,10 @@ class ListSweep:
             lists = f"the lists of {', '.join(names)}" if names else "the lists of the file"
             fits = count <= limits.MOST_SWEEP_SYSTEMS
             made = f"{count:,}" if fits else f"more than {limits.MOST_SWEEP_SYSTEMS:,}"
-            remedy = f", or raise the maximum with max_systems: {count}" if fits else ""
+            raised = f", or raise the maximum with max_systems: {count}" if fits else ""
             raise ConfigError(
                 f"{lists} make {made} {self.what}; the maximum is {self.most:,}: sweep fewer "
-                f"values or split the file{remedy}",
+                f"values, split the file{raised}",
                 key=self.what,
                 value=count,
             )
