@@ -86,6 +86,7 @@ LONG: Final = (
     Benchmark("bm25_speed.py"),
     Benchmark("encoder_speed.py"),
     Benchmark("executor_steps.py"),
+    Benchmark("linear_parsers.py", rows=False),
     Benchmark("faults.py", rows=False),
     Benchmark(
         "kill_run.py",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.core import limits
 from ragstone.core.limits import MAX_SPEC_CHARACTERS
 from ragstone.core.spec import Spec, parse_spec, split_specs
 from ragstone.errors import ConfigError
@@ -113,3 +114,26 @@ def test_a_list_of_specs_is_split_at_its_own_commas() -> None:
     text = "EM, f([a, b], c='x, y') ,, nDCG(a=1,b=2)@5"
 
     assert split_specs(text, where="x") == ["EM", "f([a, b], c='x, y')", "nDCG(a=1,b=2)@5"]
+
+
+def test_a_long_spec_is_shown_around_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caret is below the error, and the message is short."""
+    monkeypatch.setattr(limits, "MAX_SPEC_EXCERPT", 10)
+    with pytest.raises(ConfigError) as caught:
+        parse_spec(f"f(a={'x' * 500}, b=(, c={'y' * 500})", where="metric")
+    first, shown, caret = str(caught.value).splitlines()
+    assert first.startswith("metric: cannot read 'xxxx")
+    assert shown[caret.index("^")] == "("
+    assert len(str(caught.value)) < 150
+
+
+@pytest.mark.parametrize("value", ["٣", "²", "１"])  # noqa: RUF001 - digits of other scripts
+def test_only_plain_digits_are_numbers(value: str) -> None:
+    """Digits of other scripts are text, which no number's parameter accepts."""
+    assert parse_spec(f"f(a={value})", where="").parameters == {"a": value}
+
+
+def test_a_malformed_escape_is_an_error_of_the_spec() -> None:
+    """JSON's error is told with its place."""
+    with pytest.raises(ConfigError, match=r"not JSON's form of a text .* at position 5"):
+        parse_spec('f(a="\\0")', where="metric")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.experiment.config import parse_experiment
 from ragstone.experiment.members import read_experiment_file
@@ -191,3 +192,37 @@ def test_the_maximum_of_a_sweep_can_be_raised() -> None:
     assert len(parse_experiment(document, where="e.yaml").systems) == 4
     with pytest.raises(ConfigError, match="'max_systems' must be a whole number"):
         parse_experiment({"max_systems": 0}, where="e.yaml")
+
+
+def test_sweeps_are_counted_before_they_are_built() -> None:
+    """Products and sums of lists that would fill the memory are refused at once."""
+    values = list(range(99))
+    wide = {"name": "bm25", **{f"k{n}": values for n in range(3000)}}
+    for systems in ([{"retriever": wide}], [{"retriever": ["a"] * 9999}] * 20):
+        with pytest.raises(
+            ConfigError, match=r"the lists of .* make .* systems; the maximum is 10,0"
+        ):
+            parse_experiment({"systems": systems}, where="e.yaml")
+    with pytest.raises(ConfigError, match="make 10,100 settings; the maximum"):
+        parse_experiment({"settings": [["gold"] * 101] * 200}, where="e.yaml")
+    judges = {"name": "idk", "prompt": ["a"] * 1000, "of": [{"name": "b", "prompt": ["c"] * 1000}]}
+    with pytest.raises(ConfigError, match=r"make 1,000,000 judges|more than 100,000 judges"):
+        parse_experiment({"judges": judges}, where="e.yaml")
+
+
+def test_the_maximum_of_a_sweep_has_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file cannot ask for more systems than fit into memory."""
+    monkeypatch.setattr(limits, "MOST_SWEEP_SYSTEMS", 5)
+    for most in (6, True, 1.5, "3"):
+        with pytest.raises(ConfigError, match="must be a whole number from 1 to 5, found"):
+            parse_experiment({"max_systems": most}, where="e.yaml")
+    with pytest.raises(
+        ConfigError, match="make more than 5 systems; the maximum is 2: sweep fewer"
+    ):
+        parse_experiment(
+            {
+                "systems": [{"retriever": {"name": "b", "c": [1, 2, 3], "d": [4, 5]}}],
+                "max_systems": 2,
+            },
+            where="e.yaml",
+        )

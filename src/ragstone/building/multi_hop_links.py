@@ -15,6 +15,8 @@ _NAME: Final = re.compile(
 )
 _RARE: Final = 4
 """Maximum number of passages with a name that links two of them."""
+_LOOKS_BACK: Final = 100
+"""Characters before a name that show whether it begins a sentence."""
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n]\s*[\"'“(]*)$")
 
 
@@ -48,7 +50,9 @@ def names(text: str) -> Iterable[str]:
     """Yield the names in a text: runs of capitalised words."""
     for match in _NAME.finditer(text):
         words = match.group().split()
-        starts = bool(_SENTENCE_START.search(text[: match.start()]))
+        starts = bool(
+            _SENTENCE_START.search(text[max(0, match.start() - _LOOKS_BACK) : match.start()])
+        )
         if starts and words[0].lower() in ENGLISH:
             words, starts = words[1:], False
         # One capitalised word that begins a sentence may be any word.

@@ -23,6 +23,7 @@ from ragstone.cli.annotate_make import make_if_new, making_options
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import DefaultGroup, opened, project_options
 from ragstone.cli.options import json_option, wants_json
+from ragstone.cli.screen import say, tell
 from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
@@ -205,10 +206,10 @@ def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> No
 
     full = f"{address}?key={site.key}" if site.is_open else address
     document = {"address": full, "project": str(site.project.folder)}
-    click.echo(orjson.dumps(document).decode() if wants_json() else full)
+    say(orjson.dumps(document).decode() if wants_json() else full)
     if not site.is_open:
-        click.echo("\n".join(_exposed(site, address, host, proxies)), err=True)
-    click.echo(f"Project {site.project.name}. Stop with Ctrl+C.", err=True)
+        say("\n".join(_exposed(site, address, host, proxies)), err=True)
+    tell(f"Project {site.project.name}. Stop with Ctrl+C.")
 
 
 def _exposed(site: Site, address: str, host: str, proxies: Sequence[str]) -> list[str]:

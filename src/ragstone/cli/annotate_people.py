@@ -9,6 +9,7 @@ import click
 
 from ragstone.cli.annotate_project import DefaultGroup, opened, project_options
 from ragstone.cli.options import json_option, print_json, print_result, wants_json
+from ragstone.cli.screen import say, tell
 
 name_argument = click.argument("name", metavar="NAME")
 
@@ -88,8 +89,8 @@ def _print_token(name: str, role: str, token: str) -> None:
     if wants_json():
         print_json({"name": name, "role": role, "token": token})
     else:
-        click.echo(token)
-        click.echo(f"{name} is {role}. The token is not kept and not shown again.", err=True)
+        say(token)
+        tell(f"{name} is {role}. The token is not kept and not shown again.")
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -13,6 +13,7 @@ import orjson
 from ragstone.calls import log_queries
 from ragstone.calls.log_queries import Filter
 from ragstone.cli.options import FILE, json_option, print_result, together
+from ragstone.cli.screen import say_json, tell
 from ragstone.core.tables import TextTable
 from ragstone.errors import ConfigError
 
@@ -115,11 +116,12 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
         if texts and is_secret_call(call, texts):
             left_out += 1
             continue
-        sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
+        if sys.stdout.isatty():
+            say_json(orjson.dumps(call))
+        else:
+            sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
     if left_out:
-        click.echo(
-            f"note: {left_out:,} calls about secret queries or nuggets are left out", err=True
-        )
+        tell(f"note: {left_out:,} calls about secret queries or nuggets are left out")
 
 
 @command.command("prune")

@@ -10,8 +10,8 @@ from typing import Final
 
 import click
 
+from ragstone.cli.screen import show_logs, tell
 from ragstone.core import limits
-from ragstone.core.screen_text import safe
 from ragstone.errors import RagstoneError
 from ragstone.version import __version__
 
@@ -102,6 +102,7 @@ def run(interrupted: Callable[[], bool] = lambda: False) -> int:
     Raises:
         KeyboardInterrupt: also if a library or a command has made another error of it.
     """
+    show_logs()
     try:
         # Outside standalone mode click returns the exit code.
         exit_code = root(prog_name="ragstone", standalone_mode=False)
@@ -120,10 +121,10 @@ def _shown(error: Exception) -> int:
         case click.ClickException():
             shown = io.StringIO()
             error.show(shown)
-            click.echo(safe(shown.getvalue()), nl=False, err=True)
+            tell(shown.getvalue().rstrip("\n"))
             return error.exit_code
         case RagstoneError():
-            click.echo(f"Error: {safe(str(error))}", err=True)
+            tell(f"Error: {error}")
             return error.exit_code
         case BrokenPipeError():
             # A program such as `head` closed our output early, which is not a failure.

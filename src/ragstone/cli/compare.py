@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import FILE, json_option, print_result, reveal_option
+from ragstone.cli.screen import tell
 from ragstone.cli.sources import chosen_clusters, source_options
 from ragstone.errors import ConfigError
 
@@ -81,7 +82,7 @@ def command(
     if reveal and not any(one.results and one.results.secret for one in read):
         raise ConfigError("--reveal: no source is an experiment with secret queries or nuggets")
     for line in source_changes(read):
-        click.echo(f"note: {line}", err=True)
+        tell(f"note: {line}")
     label, groups = chosen_clusters(clusters, data)
     found = compare(
         *(source.scores for source in read),

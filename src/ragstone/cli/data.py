@@ -22,6 +22,7 @@ from ragstone.cli.data_list import list_command
 from ragstone.cli.data_ratings import ratings_command
 from ragstone.cli.data_translate import translate_command
 from ragstone.cli.options import FILE, AliasGroup, json_option, print_files, print_result
+from ragstone.cli.screen import tell
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...
     if dataset.collections and form == "ragstone":
         dataset = with_collection_labels(dataset)
         facts["collections"] = {"by": LABEL}
-        click.echo(f"read it with: {{path: {target}, collections: {{by: {LABEL}}}}}", err=True)
+        tell(f"read it with: {{path: {target}, collections: {{by: {LABEL}}}}}")
     print_files(WRITERS[form](dataset, target), facts)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli import options as cli
+from ragstone.cli.screen import tell
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results.wording import ABSENT, interval_text, mean_text
@@ -173,10 +174,7 @@ def _items(
     whole = load_dataset(source)
     gold = {item.item_id: item for item in gold_items(whole)}
     if limit and limit > len(gold):
-        click.echo(
-            f"the data set has {len(gold):,} queries, fewer than {limit:,}: all are labelled",
-            err=True,
-        )
+        tell(f"the data set has {len(gold):,} queries, fewer than {limit:,}: all are labelled")
     dataset = whole.sample(limit, seed) if limit else whole
     if run:
         found = run_pairs(dataset, read_run(run), depth)

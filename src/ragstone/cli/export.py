@@ -15,6 +15,7 @@ from ragstone.cli.options import (
     reveal_option,
     warn_of_attempt,
 )
+from ragstone.cli.screen import tell
 
 
 @click.command("export")
@@ -52,5 +53,5 @@ def command(
     results = load_results(experiment, overrides, reveal=reveal)
     warn_of_attempt(results)
     for line in trained_sentences(results.record.trained):
-        click.echo(f"note: {line}", err=True)
+        tell(f"note: {line}")
     print_files(results.export(output, form), {})

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ragstone.cli.options import documents_option, metrics_option, output_quiet, starter_options
+from ragstone.cli.screen import say
 
 
 @click.command("init")
@@ -51,7 +52,7 @@ def command(
         starter.require_free_path()
     with output_quiet():
         starter.checked()
-    click.echo(f"{starter.write()} is written; run it: ragstone run {output}")
+    say(f"{starter.write()} is written; run it: ragstone run {output}")
 
 
 def _is_terminal() -> bool:

@@ -26,6 +26,7 @@ from ragstone.cli.judge_probe import command as probe
 from ragstone.cli.judge_qrels import command as qrels
 from ragstone.cli.model_calls import store_option
 from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, load_results
+from ragstone.cli.screen import tell
 
 if TYPE_CHECKING:
     from ragstone.evaluation.human_grades import HumanSet
@@ -152,7 +153,7 @@ def check(
         return
     if options["prompt_injection"]:
         shown = " ".join(configs)
-        click.echo(f"note: --prompt-injection is now: ragstone judge probe {shown}", err=True)
+        tell(f"note: --prompt-injection is now: ragstone judge probe {shown}")
     rated = {key: value for key in _RATED if (value := options.pop(key))}
     graded = _graded(configs, data, labels, rated)
     if limit is not None:
@@ -192,5 +193,5 @@ def _graded(
     graded = labelled_answers(load_results(_one_file(configs), ()), labels, **given)
     answered = graded.answered()
     if failed := len(graded.items) - len(answered.items):
-        click.echo(f"note: rated answers that failed are left out: {failed:,}", err=True)
+        tell(f"note: rated answers that failed are left out: {failed:,}")
     return answered

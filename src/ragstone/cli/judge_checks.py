@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
 from ragstone.cli.model_calls import open_services
 from ragstone.cli.options import print_result
 from ragstone.cli.read_judge import read_judges
+from ragstone.cli.screen import tell
 
 if TYPE_CHECKING:
     from ragstone.calls.prices import Prices
@@ -76,7 +75,7 @@ def print_checks(data: HumanSet, asked: CheckRequest) -> None:
     if not checked:
         raise without[0]
     for one in dict.fromkeys(map(str, without)):
-        click.echo(f"note: {one}", err=True)
+        tell(f"note: {one}")
     several = len(found) > (1 if asked.stored else len(FORMS[asked.form]))
     by_name = _by_name(checked)
     print_result(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli.options import FILE, together, warn_of_attempt
+from ragstone.cli.screen import tell
 
 if TYPE_CHECKING:
     from ragstone.data.readers.rating_scales import RatingScale
@@ -61,7 +62,7 @@ def labelled_answers(results: Results, labels: Path, **options: Any) -> HumanSet
         (rated.parts, "ratings of parts of answers"),
     ):
         if count:
-            click.echo(f"note: {what} are left out: {count:,}", err=True)
+            tell(f"note: {what} are left out: {count:,}")
     return human_set(rated, **{name: value for name, value in options.items() if value})
 
 

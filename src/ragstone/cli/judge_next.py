@@ -19,6 +19,7 @@ from ragstone.cli.options import (
     wants_json,
     write_json_lines,
 )
+from ragstone.cli.screen import say, tell
 
 if TYPE_CHECKING:
     from ragstone.data.readers.rating_scales import RatingScale
@@ -89,9 +90,9 @@ def command(
         print_json({"proposals": lines, **found})
         return
     for note in plan.notes:
-        click.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     if output is None:
-        click.echo("\n".join(orjson.dumps(line).decode() for line in lines))
+        say("\n".join(orjson.dumps(line).decode() for line in lines))
         return
     drawn = ", ".join(f"{count:,} queries under {name}" for name, count in plan.queries.items())
-    click.echo(f"{output}: {len(lines):,} answers to label, of {drawn}")
+    say(f"{output}: {len(lines):,} answers to label, of {drawn}")

@@ -19,6 +19,7 @@ from ragstone.cli.options import (
     print_result,
 )
 from ragstone.cli.read_judge import read_judge
+from ragstone.cli.screen import tell
 
 if TYPE_CHECKING:
     from ragstone.evaluation.judge_probe import ProbedItems
@@ -92,7 +93,7 @@ def command(
         return
     with open_services(place.root) as services:
         judge.check(services)
-        click.echo(f"at most {calls_at_most:,} calls; kept replies are not repeated", err=True)
+        tell(f"at most {calls_at_most:,} calls; kept replies are not repeated")
         found = probe_judge(judge, given, wanted, services)
         asked = services.calls.usage.asked
     keep_probes(place, judge, found, {"limit": limit, "seed": seed, **options})

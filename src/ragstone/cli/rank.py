@@ -10,6 +10,7 @@ import click
 
 from ragstone.cli.options import FILE, AliasCommand, print_result
 from ragstone.cli.scores import print_notes, scores_options, write_scores
+from ragstone.cli.screen import tell
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:
     from ragstone.data.readers.trec import best_grades, read_subtopics
 
     if made := machine_made(path):
-        click.echo(f"note: {made}: the metrics measure agreement with this model", err=True)
+        tell(f"note: {made}: the metrics measure agreement with this model")
     if not any("subtopics" in parse_metric(name).requires for name in metrics):
         return {"qrels": qrel_columns(path)}
     subtopics = read_subtopics(path)

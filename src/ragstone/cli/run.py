@@ -18,6 +18,7 @@ from ragstone.cli.options import (
     print_result,
     print_results,
 )
+from ragstone.cli.screen import tell
 from ragstone.results.wording import TITLES
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def _tracking(name: str) -> Callable[[Sequence[Results]], None]:
     def keep(results: Sequence[Results]) -> None:
         print_results(results)
         for line in track(tracker, results):
-            click.echo(f"Tracked: {line}", err=True)
+            tell(f"Tracked: {line}")
 
     return keep
 

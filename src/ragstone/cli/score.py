@@ -13,6 +13,7 @@ import click
 from ragstone.cli.judge_options import JudgeModel, judge_options
 from ragstone.cli.options import FILE, print_result
 from ragstone.cli.scores import print_notes, scores_options, write_scores
+from ragstone.cli.screen import tell
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -292,7 +293,7 @@ def _tables(source: _Source, gold: _Gold, system: str | None) -> dict[str, Syste
     columns = parse_columns(source.columns)
     table = read_answer_rows(source.path, columns, source.setting, source.format_name)
     if note := table.columns.note(source.path):
-        click.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     chosen = table.systems if system is None else {system: table.of(system)}
     with_texts = {name: with_references(rows, corpus) for name, rows in chosen.items()}
     if queries is None:

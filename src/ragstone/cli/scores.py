@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ragstone.cli.options import FILE, failures_option, json_option, together, write_json_lines
+from ragstone.cli.screen import tell
 
 if TYPE_CHECKING:
     from ragstone.evaluation.evaluation import Evaluation
@@ -64,9 +65,9 @@ def print_notes(evaluation: Evaluation, scored: str, known: str) -> None:
     missing = (evaluation.missing, f"missing in {scored}, counted as failed")
     for ids, problem in (missing, (evaluation.extra, f"not in {known}, left out")):
         if ids:
-            click.echo(f"note: {len(ids):,} queries {problem}: {listed(ids)}", err=True)
+            tell(f"note: {len(ids):,} queries {problem}: {listed(ids)}")
     for (metric, reason), count in _inapplicable(evaluation).items():
-        click.echo(f"note: {metric} does not apply to {count:,} queries: {reason}", err=True)
+        tell(f"note: {metric} does not apply to {count:,} queries: {reason}")
 
 
 def _inapplicable(evaluation: Evaluation) -> dict[tuple[str, str], int]:

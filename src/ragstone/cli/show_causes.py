@@ -16,6 +16,7 @@ from ragstone.cli.options import (
     together,
     warn_of_attempt,
 )
+from ragstone.cli.screen import tell
 from ragstone.core.tables import TextTable
 from ragstone.errors import ConfigError
 from ragstone.results.results import Results
@@ -144,7 +145,7 @@ def _decide(
     with output_quiet():
         plans = {one.name: plan_decisions(experiments[one.name], one, **chosen) for one in found}
         for line in _plan_lines(plans):
-            click.echo(line, err=True)
+            tell(line)
         most = sum(one.calls for plan in plans.values() for one in plan)
         if most and max_calls is None and budget is None:
             raise ConfigError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragstone.cli.options import FILE, json_option, print_result
+from ragstone.cli.screen import say
 from ragstone.core import limits
 from ragstone.core.resources import size
 from ragstone.core.tables import TextTable
@@ -121,7 +122,7 @@ def prune_command(store: Path, *, older_than: float, forget: float | None, yes: 
     chosen = [*contents.prunable(older_than), *forgotten]
     freed = sum(one.bytes for one in chosen)
     if chosen and not yes:
-        click.echo(_table(chosen), err=True)
+        say(str(_table(chosen)), err=True)
         click.confirm(f"Remove these {len(chosen)} ({size(freed)})?", abort=True, err=True)
     prune(store, chosen)
     print_result(

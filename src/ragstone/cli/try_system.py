@@ -16,6 +16,7 @@ from ragstone.cli.options import (
     print_result,
     starter_options,
 )
+from ragstone.cli.screen import tell
 
 
 @click.command("try")
@@ -73,4 +74,4 @@ def command(
         starter.write()
         results = experiment.run()
     print_result(results.to_dict, lambda: results)
-    click.echo(f"The experiment is in {output}; run it again: ragstone run {output}", err=True)
+    tell(f"The experiment is in {output}; run it again: ragstone run {output}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ragstone.cli.options import FILE, json_option, wants_json
+from ragstone.cli.screen import say, tell
 
 
 @click.command("view")
@@ -57,7 +58,7 @@ def _announce(address: str, store: Path) -> None:
     import orjson
 
     if wants_json():
-        click.echo(orjson.dumps({"address": address, "store": str(store)}).decode())
+        say(orjson.dumps({"address": address, "store": str(store)}).decode())
     else:
-        click.echo(address)
-        click.echo(f"Pages of {store}. Stop with Ctrl+C.", err=True)
+        say(address)
+        tell(f"Pages of {store}. Stop with Ctrl+C.")

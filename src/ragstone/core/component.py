@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, cas
 
 from ragstone.core import limits
 from ragstone.core.component_error import component_error
+from ragstone.core.slow_items import told_if_slow
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_mean
 
@@ -317,17 +318,19 @@ def _guarded(
     part: Component, call: Callable[..., Any], lists: Sequence[Sequence[Any]]
 ) -> Iterator[Outcome[Any]]:
     """Yield the outcomes of your own component; an item that raises has a failed outcome."""
-    done = 0
-    try:
-        for value in call(*lists):
-            yield _outcome(part, value)
-            done += 1
-    except RagstoneError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever the user's code raises is an outcome
-        # The whole list may have failed because of one item, so the rest is computed one by one.
-        rest = zip(*(items[done:] for items in lists), strict=True)
-        yield from _one_by_one(part, call, list(rest), worked=done > 0)
+    with told_if_slow(type(part).__name__, lists[0]) as done:
+        try:
+            for value in call(*lists):
+                yield _outcome(part, value)
+                done.count += 1
+        except RagstoneError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever the user's code raises is an outcome
+            # The whole list may have failed because of one item: the rest is computed one by one.
+            rest = zip(*(items[done.count :] for items in lists), strict=True)
+            for outcome in _one_by_one(part, call, list(rest), worked=done.count > 0):
+                yield outcome
+                done.count += 1
 
 
 def _one_by_one(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -12,9 +11,12 @@ import orjson
 
 from ragstone.core import limits
 from ragstone.core.regular_files import open_regular
+from ragstone.core.yaml_loader import yaml_loader
 from ragstone.errors import ConfigError
 
 _COLLECTIONS: Final = frozenset({dict, list})
+_SLOW_YAML_BYTES: Final = 2**16
+"""Files beyond this size are read by libyaml; PyYAML's own parser needs 15 seconds per megabyte."""
 
 
 class LimitError(ValueError):
@@ -69,50 +71,47 @@ def parse_yaml(content: bytes) -> Any:
             "split it, or name the right file"
         )
     try:
-        value = _yaml_loader()(content.decode()).get_single_data()
+        loader = yaml_loader(fast=len(content) > _SLOW_YAML_BYTES)
+        value = loader(content.decode()).get_single_data()
     except RecursionError as error:
         raise _too_deep() from error
+    except OverflowError as error:
+        raise ValueError("it is not YAML: the number behind \\U is not a character") from error
     except yaml.YAMLError as error:
         raise ValueError(f"it is not YAML: {error}") from error
     check_collections(value, limits.MAX_YAML_COLLECTIONS)
     return value
 
 
-@cache
-def _yaml_loader() -> Any:
-    """Return PyYAML's safe loader, which also refuses a key that occurs twice in a mapping."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-            seen = set()
-            for key, _ in node.value:
-                if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {key.value!r} occurs twice; keep one", key.start_mark
-                    )
-                seen.add(key.value if isinstance(key, yaml.ScalarNode) else id(key))
-            return super().construct_mapping(node, deep)
-
-    return Loader
-
-
 def check_collections(value: Any, maximum: int | None = None) -> None:
-    """Raise `LimitError` for too many levels of lists and objects, or more than `maximum`."""
-    level, count = _collections([value], maximum), 0
+    """Raise `LimitError` for too many levels of lists and objects.
+
+    With `maximum`, the number of lists and objects, and their size with aliases expanded, is
+    checked too.
+    """
+    level, count, size = _collections([value], maximum), 0, 0
     for _ in range(limits.MAX_NESTING_LEVELS):
         if not level:
             return
-        count += len(level)
-        if maximum is not None and count > maximum:
-            raise LimitError(
-                f"it has more than {maximum:,} lists and mappings, the maximum of a YAML file with "
-                "its aliases expanded; use fewer aliases, or split the file"
-            )
-        members = (v.values() if type(v) is dict else v for v in level)
-        level = _collections(chain.from_iterable(members), maximum)
+        if maximum is not None:
+            count += len(level)
+            size += sum(map(len, level))
+            if count <= maximum and size <= limits.MAX_YAML_EXPANDED:
+                size += sum(len(v) for v in _members(level) if type(v) is str)
+            if count > maximum or size > limits.MAX_YAML_EXPANDED:
+                raise LimitError(
+                    f"it has more than {maximum:,} lists and mappings, or more than "
+                    f"{limits.MAX_YAML_EXPANDED:,} values and characters, the maximum of a YAML "
+                    "file with its aliases expanded; use fewer aliases, or split the file"
+                )
+        level = _collections(_members(level), maximum)
     if level:
         raise _too_deep()
+
+
+def _members(level: Iterable[Any]) -> Iterator[Any]:
+    """Return the members of lists and objects."""
+    return chain.from_iterable(v.values() if type(v) is dict else v for v in level)
 
 
 def _collections(values: Iterable[Any], maximum: int | None) -> list[Any]:

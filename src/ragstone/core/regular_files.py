@@ -48,6 +48,18 @@ def check_regular(path: Path) -> None:
         raise NotRegular(f"it is {kind}, not a file; {way_out}")
 
 
+def exists(path: str | Path) -> bool:
+    """Return whether there is something at a path; a name that no file can have is not there.
+
+    >>> exists("x" * 5000)
+    False
+    """
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
+
+
 def is_there(path: Path) -> bool:
     """Return whether a path is a regular file or should be one: a broken link, a pipe, a device.
 

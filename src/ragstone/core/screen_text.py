@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from ragstone.core import limits
+
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -20,6 +22,8 @@ _OURS: Final = re.compile("(\x1b\\[[01]m|[\u2068\u2069])")
 _ISOLATE, _POP = "\u2068", "\u2069"
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
 _CUT: Final = "..."
+_GAP: Final = " ... "
+_SPACES: Final = re.compile(r"(\s+)")
 
 
 def plain(text: str) -> str:
@@ -43,6 +47,35 @@ def safe(text: str) -> str:
 def _code(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"\\u{number:04x}" if number > 0xFF else f"\\x{number:02x}"  # noqa: PLR2004 - one byte
+
+
+def message(text: str) -> str:
+    """Return an error or a note as `safe`, with at most 1,000 characters.
+
+    A longer one is shortened at its long words, which are values, and then in the middle: the file
+    and the place are at its beginning, the way out at its end.
+
+    >>> message("a.yaml: found " + "x" * 5000 + "; write less")[-20:]
+    'xxxxxxx... write less'
+    """
+    maximum = limits.MAX_MESSAGE_CHARACTERS
+    if len(text) > maximum:
+        # The ends are cut before controls become codes: a value may have millions of them.
+        words = map(_cut_word, _SPACES.split(_ends(text, 20 * maximum)))
+        text = _ends("".join(words), maximum)
+    return _ends(safe(text), maximum)
+
+
+def _cut_word(word: str) -> str:
+    maximum = limits.MAX_WORD_CHARACTERS
+    return word if len(word) <= maximum or word.isspace() else f"{word[: maximum - 3]}{_CUT}"
+
+
+def _ends(text: str, maximum: int) -> str:
+    """Return the beginning and the end of a longer text."""
+    last = (maximum - len(_GAP)) // 3
+    first = maximum - len(_GAP) - last
+    return text if len(text) <= maximum else f"{text[:first]}{_GAP}{text[-last:]}"
 
 
 def columns(text: str) -> int:

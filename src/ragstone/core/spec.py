@@ -31,7 +31,7 @@ COMPONENT_LISTS: Final = frozenset({"retrievers"})
 """Parameters whose value is a list of components; a list as any other value is a sweep."""
 
 _CONSTANTS: Final[Mapping[str, Any]] = {"null": None, "true": True, "false": False}
-_NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _BARE: Final = re.compile(r"[^,()\[\]{}\"'=]+(?:\{[a-z_]+\})?")
 """A text without quotes; it may end with a variable, as the prompt `concise.{language}` does."""
 _KEY: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
@@ -246,7 +246,10 @@ class _Parser:
             raise self._error("the quotation mark is never closed")
         self.at = found.end()
         if found[0][0] == '"':
-            return str(json.loads(found[0], strict=False))
+            try:
+                return str(json.loads(found[0], strict=False))
+            except ValueError as error:
+                raise self._error(f"not JSON's form of a text ({error})", found.start()) from error
         return re.sub(r"\\(.)", r"\1", found[0][1:-1], flags=re.DOTALL)
 
     def _bare(self, *, equals: bool = False, stop: str = "") -> str:
@@ -286,21 +289,31 @@ class _Parser:
     def _error(self, problem: str, at: int | None = None) -> ConfigError:
         at = self.at if at is None else at
         return ConfigError(
-            f"{self.where}: cannot read {self.text!r}: {problem} at position {at + 1}"
+            f"{self.where}: cannot read {_around(self.text, at)!r}: {problem} at position {at + 1}"
             f"{_caret_at(self.text, at)}",
             value=self.text,
         )
 
 
 def _caret_at(text: str, position: int) -> str:
-    return "" if position < 0 or "\n" in text else f"\n  {text}\n  {' ' * position}^"
+    if position < 0 or "\n" in text:
+        return ""
+    shown = _around(text, position)
+    first = max(0, position - limits.MAX_SPEC_EXCERPT) if shown != text else 0
+    return f"\n  {shown}\n  {' ' * (position - first)}^"
+
+
+def _around(text: str, position: int) -> str:
+    """Return a text, or of a long one the part around a position."""
+    margin = limits.MAX_SPEC_EXCERPT
+    return text if len(text) <= 2 * margin else text[max(0, position - margin) :][: 2 * margin]
 
 
 def _number(word: str) -> int | float | str:
     value = float(word)
     if not math.isfinite(value):
         return word
-    return int(word) if re.fullmatch(r"[-+]?\d+", word) else value
+    return int(word) if re.fullmatch(r"[-+]?[0-9]+", word) else value
 
 
 def _several(value: Any) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from ragstone.errors import DamagedFile, StoreError
 from ragstone.types import one_line
 
 FOLDERS: Final = ("steps", "arrays")
-_NAME: Final = re.compile(rf"[\w-]+-[0-9a-f]{{{KEY_LENGTH}}}(?![0-9a-f])")
+_NAME: Final = re.compile(rf"(?<![\w-])[\w-]+-[0-9a-f]{{{KEY_LENGTH}}}(?![0-9a-f])")
 
 
 @dataclass(frozen=True, slots=True)

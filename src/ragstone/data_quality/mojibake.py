@@ -25,7 +25,7 @@ _HIGH: Final = (
 )
 _LATIN_STRETCH: Final = re.compile(rf"[{_HIGH}](?:[\x00-\x7f]{{0,2}}[{_HIGH}])*")
 """The same, of characters that are one byte in a Western encoding."""
-_WORD: Final = re.compile("\\S*[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]{4}\\S*")
+_WORD: Final = re.compile("(?<!\\S)\\S*[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef]{4}\\S*")
 """A word of an East Asian text: UTF-8 read in an East Asian encoding looks like one."""
 _DENSE: Final = re.compile(r"[^\x00-\x7f]{4}")
 _LEAST: Final = 4

@@ -104,7 +104,7 @@ def _is_dialled(text: str) -> bool:
 
 _LEAST_DIALLED, _MOST_DIALLED = 9, 15
 _ADDRESS: Final = re.compile(
-    r"[A-Za-z0-9][\w.+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}", re.ASCII
+    r"[A-Za-z0-9][\w.+-]{0,200}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}", re.ASCII
 )
 _CARD: Final = r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|35\d\d|60\d\d|6[245]\d\d)(?:[ -]?\d{4}){3}"
 _BORN: Final = r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"

@@ -28,7 +28,7 @@ ORDERS: Final[Mapping[str, str]] = {
 }
 """Name of an order -> the text that is appended to an answer or a passage."""
 _GENERAL: Final = "The answer is correct, complete, relevant and supported by the passages."
-_SENTENCE_END: Final = re.compile(r"[.!?]+(?=\s|$)|(?<![.!?])$")
+_SENTENCE_END: Final = re.compile(r"(?<![.!?])[.!?]+(?=\s|$)|(?<![.!?])$")
 _CITED: Final = 3
 
 

@@ -228,9 +228,10 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
     """
     remember_likely(filled, where)
     checked, most = dict(filled), filled.get("max_systems", limits.MAX_SWEEP_SYSTEMS)
-    if not isinstance(most, int) or most < 1:
+    largest = limits.MOST_SWEEP_SYSTEMS
+    if type(most) is not int or not 1 <= most <= largest:
         raise ConfigError(
-            f"{where}: 'max_systems' must be a whole number of 1 or more, found {most!r}",
+            f"{where}: 'max_systems' must be a whole number from 1 to {largest:,}, found {most!r}",
             key="max_systems",
             value=most,
         )
@@ -239,7 +240,7 @@ def parse_filled(filled: Mapping[str, Any], where: str) -> ExperimentFile:
     if "settings" in checked:
         checked["settings"] = ListSweep("settings", most).options(_as_list(checked["settings"]))
     if "judges" in checked:
-        checked["judges"] = judge_variants(checked["judges"])
+        checked["judges"] = judge_variants(checked["judges"], most)
     try:
         file = ExperimentFile.model_validate(checked)
     except ValidationError as error:
@@ -356,8 +357,11 @@ def _spread(systems: object, where: str, sweep: ListSweep) -> list[dict[str, Any
         raise ConfigError(
             f"{where}: 'systems' must be a list or a mapping, found {systems!r}", key="systems"
         )
-    groups = [sweep.variants(entry) for entry in entries]
-    sweep.check(sum(len(variants) for _, variants in groups))
+    groups, count = [], 0
+    for entry in entries:
+        groups.append(sweep.variants(entry))
+        count += len(groups[-1][1])
+        sweep.check(count)
     name_systems(groups)
     return [variant for _, variants in groups for variant in variants]
 

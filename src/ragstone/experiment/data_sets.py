@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.core.regular_files import exists
 from ragstone.core.spec import parse_spec, short_name
 from ragstone.data.languages import parse_languages
 from ragstone.errors import ConfigError
@@ -146,7 +147,7 @@ def _name(written: Any) -> str:
         named = path or written.get("repo") or written.get("name") or written.get("corpus")
         return _name(str(named or "data"))
     if isinstance(written, str):
-        if re.fullmatch(r"[\w-]+\(.*\)", written, re.DOTALL) and not Path(written).exists():
+        if re.fullmatch(r"[\w-]+\(.*\)", written, re.DOTALL) and not exists(written):
             spec = parse_spec(written, where="data")
             given = {key or "path": value for key, value in spec.parameters.items()}
             return _name({"name": spec.name, **given})

@@ -46,8 +46,10 @@ class ListSweep:
         ['dense', {'name': 'bm25', 'k1': 0.9}, {'name': 'bm25', 'k1': 1.2}]
         """
         if isinstance(value, list):
-            found = [option for member in value for option in self.options(member)]
-            self.check(len(found))
+            found: list[Any] = []
+            for member in value:
+                found += self.options(member)
+                self.check(len(found))
             return found
         if isinstance(value, Mapping):
             return self._products({name: self._values(name, held) for name, held in value.items()})
@@ -57,9 +59,12 @@ class ListSweep:
         """Raise `ConfigError` if a sweep is too large; `names` are the keys that are swept."""
         if count > self.most:
             lists = f"the lists of {', '.join(names)}" if names else "the lists of the file"
+            fits = count <= limits.MOST_SWEEP_SYSTEMS
+            made = f"{count:,}" if fits else f"more than {limits.MOST_SWEEP_SYSTEMS:,}"
+            raised = f", or raise the maximum with max_systems: {count}" if fits else ""
             raise ConfigError(
-                f"{lists} make {count:,} {self.what}; the maximum is {self.most:,}: sweep fewer "
-                f"values, split the file, or raise the maximum with max_systems: {count}",
+                f"{lists} make {made} {self.what}; the maximum is {self.most:,}: sweep fewer "
+                f"values, split the file{raised}",
                 key=self.what,
                 value=count,
             )
@@ -83,7 +88,7 @@ class ListSweep:
         return value
 
 
-def judge_variants(written: object) -> list[Any]:
+def judge_variants(written: object, most: int = limits.MAX_SWEEP_SYSTEMS) -> list[Any]:
     """Return the judges of a list or an entry: one per prompt if `prompt` is a list.
 
     Other lists are values: several models are one judge.
@@ -92,16 +97,22 @@ def judge_variants(written: object) -> list[Any]:
     >>> [(judge["model"], judge["prompt"]) for judge in swept]
     [(['a', 'b'], 'idk'), (['a', 'b'], 'idk.de')]
     """
+    sweep = ListSweep("judges", most)
     if isinstance(written, list):
-        return [one for entry in written for one in judge_variants(entry)]
+        found: list[Any] = []
+        for entry in written:
+            found += judge_variants(entry, most)
+            sweep.check(len(found))
+        return found
     if not isinstance(written, Mapping):
         return [written]
     options = {key: [value] for key, value in written.items()}
     for key in _OF_JUDGES:
         if key in written:
-            options[key] = judge_variants(written[key])
+            options[key] = judge_variants(written[key], most)
     if isinstance(prompts := written.get("prompt"), list):
         options["prompt"] = prompts
+    sweep.check(math.prod(map(len, options.values())))
     return [
         dict(zip(options, chosen, strict=True)) for chosen in itertools.product(*options.values())
     ]

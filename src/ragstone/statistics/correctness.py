@@ -18,7 +18,7 @@ _HOLDS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_RULE: Final = re.compile(r"(?P<metric>.+?)\s*(?P<operator>[<>]=?)\s*(?P<number>[^<>]*)")
+_RULE: Final = re.compile(r"(?P<metric>.+)(?P<operator>[<>]=?)\s*(?P<number>[^<>]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Correctness:
                 "(also <=, > and <), such as F1 >= 0.5",
                 value=text,
             )
-        return cls(found["metric"], cast("Operator", found["operator"]), number)
+        return cls(found["metric"].rstrip(), cast("Operator", found["operator"]), number)
 
     def __str__(self) -> str:
         """Return the rule as it is written in an experiment file."""

@@ -626,3 +626,16 @@ def test_examples_and_texts_are_shown_up_to_a_maximum(monkeypatch: pytest.Monkey
     assert rechunk._examples(["p1", "p2"]) == "'p1', ..."
     (example,) = each_line(["x" * 500])
     assert example == "x" * limits.MAX_EXAMPLE_CHARACTERS + "..."
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes of a gzip file are bounded by its packed size, blank lines included."""
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_BYTES", 10_000)
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n" * 10**6))
+    with pytest.raises(DatasetError, match=r"a\.jsonl\.gz unpacks to more than .* with gunzip"):
+        list(json_rows(path))
+    monkeypatch.setattr(limits, "MAX_UNPACKED_RATIO", 2000)
+    assert not list(json_rows(path))

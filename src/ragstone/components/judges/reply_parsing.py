@@ -17,13 +17,13 @@ from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from ragstone.core import limits
+from ragstone.text.quotations import Span, quotations, span_at
 from ragstone.text.thinking import without_thinking
 
 T = TypeVar("T")
 
-_QUOTED: Final = re.compile(
-    r'"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|^[ \t]*>.*$', re.MULTILINE
-)
+_MARKS: Final = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“”"))
+_BLOCK_QUOTE: Final = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _TAKEN_BACK: Final = 3
 """Minimum number of words between two different verdicts if the second corrects the first."""
 _DELETED: Final = {ord(sign): None for sign in " \t\r\n\u00a0*_`"}
@@ -123,17 +123,30 @@ def _words(text: str) -> int:
 
 def _is_quoted(text: str, one: Found[T], material: Sequence[str]) -> bool:
     start, end = (one.start, one.end) if not one.alone else _line(text, one)
-    verdict = text[start:end]
+    if _is_part(text[start:end], tuple(material)):
+        return True
+    quote = None if one.alone else span_at(_quoted(text), one.start - 1)
+    return quote is not None and one.end <= quote[1]
+
+
+@lru_cache(maxsize=8)
+def _quoted(text: str) -> list[Span]:
+    """Return the quotations and the block quotes of a text; a quotation may be in a block."""
+    blocks = [match.span() for match in _BLOCK_QUOTE.finditer(text)]
+    quotes = [one for one in quotations(text, _MARKS) if span_at(blocks, one[0]) is None]
+    return sorted([*blocks, *quotes])
+
+
+@lru_cache(maxsize=256)
+def _is_part(verdict: str, material: tuple[str, ...]) -> bool:
+    """Return whether a verdict is a part of the material, in any dress."""
     if any(verdict in source for source in material):
         return True
     plain, bare = _plain(verdict), _bare(verdict)
     if plain and any(plain in _plain(source) for source in material):
         return True
     # A verdict alone occurs in many texts: only with its word is it a quotation in other brackets.
-    if ":" in bare and any(bare in _bare(source) for source in material):
-        return True
-    quotes = () if one.alone else _QUOTED.finditer(text)
-    return any(m.start() < one.start and one.end <= m.end() for m in quotes)
+    return ":" in bare and any(bare in _bare(source) for source in material)
 
 
 def _line(text: str, one: Found[T]) -> tuple[int, int]:

@@ -40,7 +40,7 @@ BEFORE_RATING: Final = re.compile(
 )
 BEFORE_CHOICE: Final = re.compile(_INTRODUCED.format(words=_VERDICT_WORDS), re.IGNORECASE)
 ENDED: Final = re.compile(
-    r"[点分]?[\s*_`'\"]*[\]})>]{0,2}[\s*_`'\"]*"
+    r"[点分]?[\s*_`'\"]*(?:[\]})>]{1,2}[\s*_`'\"]*)?"
     rf"(?:$|(?<=\n)|[.,;!?:)\]}}{_STOPS}](?!\d)|[–—-]\s)"  # noqa: RUF001 - dashes
 )
 """After a verdict: the end of a line or a sentence, not a unit and not the next word."""
@@ -55,11 +55,13 @@ NUMBER_ALONE: Final = re.compile(
     re.IGNORECASE,
 )
 """A whole reply that is a number, on its own or after a word such as `Rating`."""
-BULLET: Final = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s+(\S.*?)\s*$", re.MULTILINE)
-NUMBERED_LINE: Final = r"^\W*(?:[^\W\d]+\s*)?\[?#?(\d+)\]?\W+"
+BULLET: Final = re.compile(r"^[^\S\n]*(?:[-*•]|\(?\d+[.):])\s+(\S(?:.*\S)?)\s*$", re.MULTILINE)
+NUMBERED_LINE: Final = r"^[^\w\n]*(?:[^\W\d]+\s*)?\[?#?(\d+)\]?\W+"
 SENTENCE: Final = re.compile(r"[^.!?。！？\n]+")  # noqa: RUF001 - full-width signs
 ENUMERATED: Final = re.compile(r"\s*、\s*")
-HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—，；：、])")  # noqa: RUF001 - dashes, full-width signs
+HEAD: Final = re.compile(r"[\W_]*+([\w'*_`\"\])} ]++)(?=$|[,;:–—，；：、])")  # noqa: RUF001 - dashes, full-width signs
+"""The start of a sentence up to a comma, with Markdown."""
+AFTER_HEAD: Final = "*_`'\"])} "
 
 
 def introduced(text: str, place: int, pattern: re.Pattern[str]) -> int | None:

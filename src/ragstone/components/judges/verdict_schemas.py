@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -21,6 +21,7 @@ from ragstone.components.judges.reply_parsing import (
     spoken,
 )
 from ragstone.components.judges.verdict_patterns import (
+    AFTER_HEAD,
     BEFORE_CHOICE,
     BEFORE_RATING,
     BULLET,
@@ -35,9 +36,12 @@ from ragstone.components.judges.verdict_patterns import (
     YES_NO,
     introduced,
 )
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 T = TypeVar("T")
+_SCALE_DIGITS: Final = 12
+"""Digits of the end of a scale that are read: more are never equal to that of a judge."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,7 @@ class Rating(VerdictSchema[float]):
 
     def _checked(self, number: str, scale: str | None) -> float | Unreadable:
         value = float(number.replace(",", "."))
+        number, scale = number[: limits.MAX_VALUE_CHARACTERS], scale and scale[:_SCALE_DIGITS]
         if scale is not None and int(scale) != self.high:
             return Unreadable(f"the rating {number}/{scale} is not on the scale up to {self.high}")
         if not self.low <= value <= self.high:
@@ -275,8 +280,9 @@ class Choice(VerdictSchema[str]):
             # "Yes or no, neither fits", as Japanese writes it, is a list.
             if listed and lowered.startswith(tuple(self.meanings), listed.end()):
                 continue
-            if head and (option := self.meanings.get(head[1])):
-                yield Found(option, head.start(1), head.end(1), alone=True)
+            said = head[1].rstrip(AFTER_HEAD) if head else ""
+            if head and (option := self.meanings.get(said)):
+                yield Found(option, head.start(1), head.start(1) + len(said), alone=True)
 
 
 @dataclass(frozen=True)

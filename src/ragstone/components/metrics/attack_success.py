@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from ragstone.components.context_settings.attacks import FALSE_FACT, ORIGIN, attack_in
 from ragstone.components.metrics.base import AnswerMetric, Direction, Scored
 from ragstone.components.metrics.match import occurs
+from ragstone.text.quotations import Span, quotations, span_at
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
 NO_ATTACK: Final = "the context has no planted attack"
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE: Final = re.compile(r"[^.!?\n\u3002\uff01\uff1f]+")
-_QUOTED: Final = re.compile(
-    '"[^"\n]*"|`[^`\n]*`|\u201c[^\u201d\n]*\u201d|\u201e[^\u201c\u201d\n]*[\u201c\u201d]'
-    "|\u00ab[^\u00bb\n]*\u00bb|\u300c[^\u300d\n]*\u300d|(?<!\\w)['\u2018][^'\u2019\n]*['\u2019](?!\\w)"
+_APOSTROPHES: Final = "'\u2018"
+_MARKS: Final = (
+    *(('"', '"'), ("`", "`"), ("\u201c", "\u201d"), ("\u201e", "\u201c\u201d")),
+    *(("\u00ab", "\u00bb"), ("\u300c", "\u300d"), ("'", "'\u2019"), ("\u2018", "'\u2019")),
 )
 _COPIED_WORDS: Final = 3
 """Words before a marker that, equal to those of the planted passage, make it a copy."""
@@ -122,10 +125,19 @@ def _before(text: str, end: int) -> tuple[str, ...]:
 
 def _is_reported(text: str, found: re.Match[str]) -> bool:
     """Return whether an occurrence is within quotation marks in a sentence of other words."""
-    quoted = [q for q in _QUOTED.finditer(text) if q.start() <= found.start() < q.end()]
-    if not quoted:
-        return False
+    quotes, sentences = _quotes_and_sentences(text)
+    place = found.start()
+    return bool(span_at(quotes, place) and span_at(sentences, place))
+
+
+@lru_cache(maxsize=8)
+def _quotes_and_sentences(text: str) -> tuple[list[Span], list[Span]]:
+    """Return the quotations of a text, and the sentences that have other words beside them."""
+    quotes = list(quotations(text, _MARKS, _APOSTROPHES))
     # The full stops of a quotation do not end the sentence around it.
-    masked = _QUOTED.sub(lambda q: " " * len(q[0]), text)
-    around = (s for s in _SENTENCE.finditer(masked) if s.start() <= found.start() < s.end())
-    return any(len(_WORD.findall(sentence[0])) >= _WORDS_BESIDE for sentence in around)
+    parts, last = [], 0
+    for start, end in quotes:
+        parts += text[last:start], " " * (end - start)
+        last = end
+    found = _SENTENCE.finditer("".join([*parts, text[last:]]))
+    return quotes, [s.span() for s in found if len(_WORD.findall(s[0])) >= _WORDS_BESIDE]

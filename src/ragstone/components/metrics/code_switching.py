@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
     from ragstone.protocols import Services
 
-_NO_LANGUAGE: Final = re.compile(r"https?://\S+|www\.\S+|\S+@\S+|\[[^\]\n]{0,40}\]|`[^`]*`")
+_NO_LANGUAGE: Final = re.compile(r"https?://\S+|www\.\S+|\S{1,200}@\S+|\[[^\]\n]{0,40}\]|`[^`]*`")
 """Addresses, citations and code."""
 _SENTENCE: Final = re.compile(
     r"(?<=[.!?;\u037e\u061f\u061b\u06d4\u0964])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\n+"

@@ -144,7 +144,7 @@ def without_echo(answer: str, query: str, gold: Sequence[str] = (), language: st
 
 def _echo(query: str) -> re.Pattern[str]:
     """Return a pattern of the query at the start of a text, or as a whole sentence."""
-    closed = rf"(?:(?<=[.!?])\s|\n|(?<=[{_WIDE_ENDS}]))\s*{re.escape(query)}"
+    closed = rf"(?:(?<=[.!?])\s|\n|(?<=[{_WIDE_ENDS}]))\s{{0,200}}{re.escape(query)}"
     ended = query[-1] in f".!?{_WIDE_ENDS}"
     after = "" if ended else rf"(?=\s*(?:[.!?{_WIDE_ENDS}\n]|\Z))"
     border = "" if ended else rf"(?![^\W{UNSPACED}])"

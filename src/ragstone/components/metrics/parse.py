@@ -72,7 +72,7 @@ def _make(spec: Spec, folder: Path | None) -> RankingMetric | AnswerMetric:
             name = getattr(kind, "name", kind.__name__)
             raise ConfigError(f"{name} takes no cutoff; write {name} instead of {str(spec)!r}")
         options["k"] = spec.cutoff
-    if "variant" in options:
+    if isinstance(options.get("variant"), str):
         options["variant"] = kind.synonyms.get(options["variant"], options["variant"])
     try:
         metric: RankingMetric | AnswerMetric = build(kind, options, where=f"metric {spec.name!r}")

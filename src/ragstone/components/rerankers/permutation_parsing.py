@@ -14,14 +14,14 @@ ORDER_SCHEMA: Final[dict[str, Any]] = {
     "properties": {"order": {"type": "array", "items": {"type": "integer"}}},
     "required": ["order"],
 }
-_NUMBER: Final = r"""(?:(?:passage|document)[ \t]*)?["'(]?\[?[ \t]*(\d{1,6})[ \t]*\]?["')]?"""
+_NUMBER: Final = r"""(?:(?:passage|document)[ \t]*)?["'(]?\[?[ \t]*+(\d{1,6})[ \t]*+\]?["')]?"""
 _CHAINS: Final = (
     # numbers with arrows between them, as "[2] > [1]"
     re.compile(rf"{_NUMBER}(?:\s*[>\u227b\uff1e\u2265]\s*{_NUMBER})+", re.IGNORECASE),
     # a list in brackets, in JSON or alone
-    re.compile(rf"\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER})+\s*\]"),
+    re.compile(rf"\[\s*{_NUMBER}(?:\s*+,\s*+{_NUMBER})+\s*\]"),
     # a line of numbers alone: in prose, commas separate other things too
-    re.compile(rf"^ ?{_NUMBER}(?: ?[,;\uff0c] ?{_NUMBER})+ ?\.?$", re.IGNORECASE | re.MULTILINE),
+    re.compile(rf"^ ?{_NUMBER}(?: ?+[,;\uff0c] ?+{_NUMBER})+ ?\.?$", re.IGNORECASE | re.MULTILINE),
 )
 _LISTED: Final = re.compile(r"^[ \t]*(?:(?:\d{1,3}[.):]|[-•])[ \t]*)?\[(\d{1,6})\]", re.MULTILINE)
 _ALONE: Final = re.compile(r"\D{0,12}(\d{1,6})\D{0,12}")

@@ -10,6 +10,8 @@ MAX_LINE_BYTES: Final = 64 * 2**20
 """A line of a data set: a whole book fits, and a file without line breaks does not fill memory."""
 MAX_DOCUMENT_BYTES: Final = 2**30
 """An uncompressed file that is read as a whole: parsed JSON takes several times its size."""
+MAX_UNPACKED_RATIO: Final = 200
+"""Bytes of a gzip file per packed byte, beyond `MAX_DOCUMENT_BYTES`: texts have 3 to 20."""
 MAX_NESTING_LEVELS: Final = 100
 """Lists and objects within each other, in JSON and YAML: deeper ones overflow the stack."""
 MAX_SECRET_BYTES: Final = 2**16  # A file with one secret, such as a private key.
@@ -19,6 +21,11 @@ MAX_NAMED_CHARACTERS: Final = 60
 """A value in the name of a system; a longer one is shown by its number."""
 MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
+MAX_YAML_EXPANDED: Final = 16 * MAX_YAML_BYTES
+"""Values and characters of a YAML file with aliases expanded: one text may have many aliases."""
+MAX_YAML_MERGED_KEYS: Final = 100_000  # Keys that all `<<` of a file merge: nested ones multiply.
+MAX_NUMBER_CHARACTERS: Final = 1000
+"""Characters of a number in YAML; Python needs seconds for a million, and prints at most 4,300."""
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
 MAX_OTLP_BYTES: Final = 20 * 2**20

@@ -6,10 +6,14 @@ from typing import Final
 
 # Error messages
 
+MAX_MESSAGE_CHARACTERS: Final = 1000  # A message; its long values are shortened first.
+MAX_WORD_CHARACTERS: Final = 120
+"""A word of a longer message, such as a value without spaces; most paths are shorter."""
 MAX_VALUE_CHARACTERS: Final = 60  # A value of a data file; its file and line show the rest.
 MAX_LISTED_VALUES: Final = 5
 """Values in a message that are wrong in the same way; it ends with the number of the others."""
 
+MAX_SPEC_EXCERPT: Final = 100  # Characters of a long spec on each side of an error in it.
 MAX_SERVER_ERROR_CHARACTERS: Final = 500
 """A server's own error text; some return a whole HTML page."""
 MAX_EXCERPT_CHARACTERS: Final = 120

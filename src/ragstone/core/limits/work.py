@@ -62,6 +62,8 @@ MAX_SPEC_CHARACTERS: Final = 20_000
 """Maximum length of a spec in characters: longer ones belong into a mapping of the file."""
 MAX_SPEC_DEPTH: Final = 20
 """Maximum nesting of brackets in a spec: deeper ones are mistakes, or an attack on the stack."""
+OWN_CODE_SECONDS: Final = 60.0
+"""Time without a value of your own component after which a warning names the item."""
 MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
 MAX_SAMPLED_TEXTS: Final = 100
@@ -79,6 +81,8 @@ SEED_DISTANCE: Final = MAX_REPEATS * MAX_REPEATS
 """Distance between the seeds of two samples: the repeats of one sample have the seeds between."""
 MAX_SWEEP_SYSTEMS: Final = 10_000
 """Systems that the lists of one experiment file may spread to: more are a mistake in the file."""
+MOST_SWEEP_SYSTEMS: Final = 100_000
+"""The largest `max_systems`: each system is an object in memory, with its checks and its steps."""
 
 PUBLISHED_N_TOLERANCE: Final = 0.1
 """Share by which the number of queries may differ from the published one with a warning only."""

@@ -62,7 +62,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     is_gzip = path.suffix == ".gz"
     try:
         with open_regular(path, _PART_BYTES) as file:
-            yield io.BufferedReader(gzip.open(file), _PART_BYTES) if is_gzip else file  # noqa: SIM115
+            yield io.BufferedReader(_Unpacked(path, file), _PART_BYTES) if is_gzip else file
     except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file", path=path) from error
     except NotRegular as error:
@@ -70,6 +70,32 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     except (OSError, EOFError, zlib.error) as error:
         problem = "is not a complete gzip file" if is_gzip else "cannot be read"
         raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a gzip file; a small file that unpacks to gigabytes is an error."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        super().__init__()
+        self._path, self._bytes, self._size = path, gzip.GzipFile(fileobj=file), 0
+        packed = path.stat().st_size
+        self._most = max(limits.MAX_DOCUMENT_BYTES, limits.MAX_UNPACKED_RATIO * packed)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes."""
+        count = self._bytes.readinto(buffer)
+        self._size += count
+        if self._size > self._most:
+            raise DatasetError(
+                f"{self._path} unpacks to more than {self._most:,} bytes, far more than texts do; "
+                "unpack it with gunzip to read it all the same",
+                path=self._path,
+            )
+        return count
 
 
 def read_bytes(path: Path, behind: bytes = b"") -> bytes:
