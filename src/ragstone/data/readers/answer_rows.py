@@ -153,7 +153,8 @@ def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
     query_id = take_query_id(row, text, history)
     if query_id in mine.predictions:
         raise FieldError(
-            f"query {query_id!r} has a second answer; keep one, give each row its own query_id, "
+            f"query {show(query_id)} has a second answer; keep one, give each row its own "
+            "query_id, "
             "or name the system of each row in a column 'system'"
         )
     answer, reason = row.pop("answer", None), row.pop("reason", None)

@@ -230,7 +230,7 @@ def _add_once(ids: Sequence[str], column: str, seen: set[str]) -> None:
         before = set[str]()
         for place, passage_id in enumerate(ids):
             if passage_id in seen or passage_id in before:
-                raise RowError(place, f"the id {passage_id!r} occurs in an earlier row already")
+                raise RowError(place, f"the id {show(passage_id)} occurs in an earlier row already")
             before.add(passage_id)
     seen |= new
 

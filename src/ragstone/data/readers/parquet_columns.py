@@ -125,11 +125,11 @@ def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool 
     )
     if not is_text and not (ids and kind is not None and DataType.is_integer(kind)):
         wanted = "text or whole numbers" if ids else "text"
-        raise FieldError(f"the column {column!r} must contain {wanted}, found {array.type}")
+        raise FieldError(f"the column {show(column)} must contain {wanted}, found {array.type}")
     array = array.cast(DataType.string())
     if array.null_count and not optional:
         place = list(array.to_pylist()).index(None)
-        raise RowError(place, f"the column {column!r} is null")
+        raise RowError(place, f"the column {show(column)} is null")
     if array.null_count:
         array = Array([value or "" for value in array.to_pylist()], type=DataType.string())
     return array
@@ -152,7 +152,7 @@ def check_ids(values: Sequence[str], column: str) -> None:
         if not value.strip() or BREAKS.intersection(value):
             raise RowError(
                 place,
-                f"the column {column!r} must be text on one line, without tabs and not empty, "
+                f"the column {show(column)} must be text on one line, without tabs and not empty, "
                 f"found {show(value)}",
             )
 
@@ -164,7 +164,7 @@ def check_labels(row: Mapping[str, Any]) -> Row:
             orjson.dumps(value)
         except TypeError as error:
             raise FieldError(
-                f"the column {column!r} ({type(value).__name__}) cannot become a label; "
+                f"the column {show(column)} ({type(value).__name__}) cannot become a label; "
                 f"write the file without it"
             ) from error
     return Row(row)

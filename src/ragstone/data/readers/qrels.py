@@ -62,16 +62,17 @@ def collect_qrels(
         before = seen.setdefault((query_id, passage_id), (place, grade))
         if before[1] != grade:
             raise DatasetError(
-                f"{name}, {place}: query {query_id!r} and passage {passage_id!r} have grade "
+                f"{name}, {place}: query {show(query_id)} and passage {show(passage_id)} have "
+                "grade "
                 f"{grade}, and {before[1]} in {before[0]}; keep one of the two"
             )
         if before[0] != place:
             continue
         no_query, no_passage = known.unknown(query_id, passage_id)
         if no_query:
-            queries.append(f"{query_id!r} ({place})")
+            queries.append(f"{show(query_id)} ({place})")
         if no_passage:
-            passages.append(f"{passage_id!r} ({place})")
+            passages.append(f"{show(passage_id)} ({place})")
         if not (no_query or no_passage):
             builder.add((query_id, passage_id, grade))
     problems = [

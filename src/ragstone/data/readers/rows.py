@@ -207,7 +207,7 @@ class Row(dict[str, Any]):
         if value is None and optional:
             return ""
         if value is None:
-            others = ", ".join(map(repr, self)) or "none"
+            others = listed([*map(show, self)]) or "none"
             raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
         quoted = f'; write it as "{value}"' if type(value) in (int, float) else ""
         raise FieldError(f"the field {name!r} must be text, found {show(value)}{quoted}")
@@ -226,7 +226,9 @@ class Row(dict[str, Any]):
         """Return the text of a query; raise `FieldError` if it is empty."""
         text = self.take_text(name)
         if not text.strip():
-            raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
+            raise FieldError(
+                f"the field {name!r} is empty, found {show(text)}; a query needs a text"
+            )
         return text
 
     def take_texts(self, name: str) -> list[str] | None:
@@ -316,7 +318,7 @@ class Ids(dict[str, str]):
         """Add an id; raise `FieldError` if it was added before."""
         if row_id in self:
             raise FieldError(
-                f"the {self.noun} id {row_id!r} occurs in {self[row_id]} already; "
+                f"the {self.noun} id {show(row_id)} occurs in {self[row_id]} already; "
                 f"give each {self.noun} its own id"
             )
         self[row_id] = place

@@ -32,6 +32,7 @@ from ragstone.data.readers.rows import (
     json_rows,
     read_bytes,
     reading,
+    show,
 )
 from ragstone.data.readers.split_files import split_files
 from ragstone.errors import DatasetError
@@ -203,7 +204,7 @@ def _header(cells: list[str]) -> list[str]:
         # One column per prompt and provider, each with the same columns after it.
         return [n if n not in names[:i] else f"{n} {i}" for i, n in enumerate(names)]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise FieldError(f"two columns are called {twice!r}; rename one of them")
+        raise FieldError(f"two columns are called {show(twice)}; rename one of them")
     return names
 
 
