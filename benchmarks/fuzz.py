@@ -4,13 +4,14 @@
                               [--folder fuzz-found] [--json [FILE]]
     python benchmarks/fuzz.py --repeat fuzz-found/mtRAG-17
 
-Each of 14 kinds of input starts from small valid files. A mutation drops, repeats, renames, retypes,
-deepens or lengthens a part of their structure (numbers beyond 64 bits, NaN, NUL, lone surrogates,
-odd digits), or changes their bytes (cut, flipped, another encoding, gzip, a bomb), or puts a pipe, a
-device or a broken link in their place. A process reads them through the readers and commands that
-people use; it may use 1 GB and 20 s of processor time per input. Its death is noted, and another one
-goes on. What is accepted is written in Ragstone's own layout and must be read again equal. Kind,
-number and seed decide an input; one that fails is kept as a folder, which `--repeat` reads again.
+Each of 15 kinds of input starts from small valid files. A mutation drops, repeats, renames,
+retypes, deepens or lengthens a part of their structure (numbers beyond 64 bits, NaN, NUL, lone
+surrogates, odd digits), or changes their bytes (cut, flipped, another encoding, gzip, a bomb), or
+puts a pipe, a device or a broken link in their place. A process reads them through the readers and
+commands that people use; it may use 1 GB and 20 s of processor time per input. Its death is noted,
+and another one goes on. What is accepted is written in Ragstone's own layout and must be read again
+equal. Kind, number and seed decide an input; one that fails is kept as a folder, which `--repeat`
+reads again.
 """
 
 from __future__ import annotations

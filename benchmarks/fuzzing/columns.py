@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
@@ -73,24 +73,30 @@ def change_columns(columns: Columns, draw: Random) -> Columns:  # noqa: PLR0911 
 
 def parquet(columns: Columns, draw: Random) -> bytes:
     """Return the bytes of a file; a column may get another Arrow type that its values allow."""
-    arrays = {}
     size = max((len(values) for values in columns.values()), default=0)
-    for name, given in columns.items():
-        values = [given[n % len(given)] if len(given) else None for n in range(size)]
-        kind = draw.choice(_TYPES) if draw.random() < 0.06 else None
-        arrays[name] = _array(values, kind)
-    table = pa.table(arrays)
+    values = {
+        name: [given[n % len(given)] if len(given) else None for n in range(size)]
+        for name, given in columns.items()
+    }
+    kinds = {name: draw.choice(_TYPES) if draw.random() < 0.06 else None for name in columns}
+    options = {
+        "compression": draw.choice(("none", "snappy", "zstd", "gzip", "lz4", "brotli")),
+        "use_dictionary": draw.random() < 0.6,
+        "data_page_version": draw.choice(("1.0", "2.0")),
+        "version": draw.choice(("1.0", "2.4", "2.6")),
+        "row_group_size": draw.choice((1, 2, 1000)),
+        "write_statistics": draw.random() < 0.7,
+    }
+    try:
+        return _written(values, kinds, options)
+    except pa.ArrowException:  # the format has no such type
+        return _written(values, dict.fromkeys(kinds), {})
+
+
+def _written(columns: Columns, kinds: Mapping[str, Any], options: Mapping[str, Any]) -> bytes:
     file = io.BytesIO()
-    pq.write_table(
-        table,
-        file,
-        compression=draw.choice(("none", "snappy", "zstd", "gzip", "lz4", "brotli")),
-        use_dictionary=draw.random() < 0.6,
-        data_page_version=draw.choice(("1.0", "2.0")),
-        version=draw.choice(("1.0", "2.4", "2.6")),
-        row_group_size=draw.choice((1, 2, 1000)),
-        write_statistics=draw.random() < 0.7,
-    )
+    table = pa.table({name: _array(values, kinds[name]) for name, values in columns.items()})
+    pq.write_table(table, file, **options)
     return file.getvalue()
 
 

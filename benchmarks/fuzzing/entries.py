@@ -76,11 +76,12 @@ def _written_again(found: Any, folder: Path) -> None:
 
 
 def _qrels(path: Path, folder: Path) -> None:
-    from ragstone.data.readers.trec import qrel_lines, read_qrels
+    from ragstone.data.readers.trec import read_qrels
 
     command("rank", folder / "run", path, "nDCG@10", "R@2", "--json")
     found = read_qrels(path)
-    _again(folder, qrel_lines(found), read_qrels, found)
+    lines = [f"{q}\t{p}\t{g}\n".encode() for q, of in found.items() for p, g in of.items()]
+    _again(folder, lines, read_qrels, found)
 
 
 def _subtopics(path: Path, folder: Path) -> None:

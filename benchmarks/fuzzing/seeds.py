@@ -95,7 +95,7 @@ ANSWERS: Final = lines(
     {"query_id": "q2", "answer": None, "reason": "too long", "usage": {"tokens_in": 210,
      "tokens_out": 4, "cost": 0.0002, "seconds": 0.8}},
     {"query_id": "q3", "answer": "Ada.", "steps": [{"query": "Which?", "passages": ["p3", {"id":
-     "p9", "score": 7.5}], "tokens": 3}, {"query": "When?", "contexts": ["It."], "latency_s": 0.2}]},
+     "p9", "score": 7.5}], "tokens": 3}, {"query": "When?", "contexts": ["It."], "latency_s": 1}]},
 )  # fmt: skip
 SQUAD: Final = tree(
     {"version": "v2.0", "data": [
@@ -144,8 +144,8 @@ MTRAG_TALKS: Final = lines(
         {"speaker": "agent", "text": "Yes.", "contexts": []}]},
 )  # fmt: skip
 MTRAG_TASKS: Final = lines(
-    *({"task_id": f"abc<::>{turn}", "conversation_id": "abc", "conversation_file": "1", "turn": turn,
-       "domain": "clapnq", "collection": _COLLECTION, "input": [{"speaker": "user", "text":
+    *({"task_id": f"abc<::>{turn}", "conversation_id": "abc", "conversation_file": "1",
+       "turn": turn, "domain": "clapnq", "collection": _COLLECTION, "input": [{"speaker": "user", "text":
        "Where?"}, {"speaker": "agent", "text": "There."}, {"speaker": "user", "text": "Ah?"}][
        : 2 * turn - 1], "targets": [{"speaker": "agent", "text": "There."}], "enrichments":
        _DIMENSIONS, "contexts": [{"document_id": "p1", "relevant": ["yes"]}], "qrels": ["p1"]}
@@ -269,14 +269,14 @@ REPLIES: Final = tuple(
 COMPLETION: Final = {
     "id": "c1", "object": "chat.completion", "created": 1_700_000_000, "model": "m", "choices": [
         {"index": 0, "message": {"role": "assistant", "content": "There.", "reasoning_content":
-         "so"}, "finish_reason": "stop", "logprobs": {"content": [{"token": "There", "logprob": -0.1,
+         "so"}, "finish_reason": "stop", "logprobs": {"content": [{"token": "There", "logprob": -1,
          "top_logprobs": [{"token": "There", "logprob": -0.1}, {"token": "No", "logprob": -3}]}]}}],
     "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15,
               "completion_tokens_details": {"reasoning_tokens": 1}},
 }  # fmt: skip
 MESSAGE: Final = {
-    "id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "thinking",
-    "thinking": "so"}, {"type": "text", "text": "There."}], "stop_reason": "end_turn",
+    "id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [{"type":
+    "thinking", "thinking": "so"}, {"type": "text", "text": "There."}], "stop_reason": "end_turn",
     "usage": {"input_tokens": 12, "output_tokens": 3},
 }  # fmt: skip
 REFUSAL: Final = {"error": {"message": "slow down", "type": "rate_limit", "code": "x"}}
@@ -342,8 +342,8 @@ SEEDS: Final[Mapping[str, tuple[Seed, ...]]] = {
         Seed({"rows.parquet": PARQUET_ROWS}, ("rows.parquet",), "data", "rows.parquet"),
     ),
     "YAML": tuple(
-        Seed({**{f"data/{k}": v for k, v in DATA.items()}, "own.py": OWN, **files}, (target,), "yaml",
-             "e.yaml")
+        Seed({**{f"data/{k}": v for k, v in DATA.items()}, "own.py": OWN, **files}, (target,),
+             "yaml", "e.yaml")
         for target, files in (
             ("e.yaml", {"e.yaml": tree(yaml.safe_load(EXPERIMENT)), "prices.yaml": text(PRICES)}),
             ("e.yaml", {"e.yaml": text(EXPERIMENT), "prices.yaml": text(PRICES)}),

@@ -35,6 +35,7 @@ from ragstone.components.judges.verdict_patterns import (
     YES_NO,
     introduced,
 )
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 T = TypeVar("T")
@@ -183,7 +184,7 @@ class Rating(VerdictSchema[float]):
                 yield Found(self._checked(minus + match[1], match[2]), start, match.end())
 
     def _checked(self, number: str, scale: str | None) -> float | Unreadable:
-        value = float(number.replace(",", "."))
+        value, number = float(number.replace(",", ".")), number[: limits.MAX_VALUE_CHARACTERS]
         if scale is not None and int(scale) != self.high:
             return Unreadable(f"the rating {number}/{scale} is not on the scale up to {self.high}")
         if not self.low <= value <= self.high:

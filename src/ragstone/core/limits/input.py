@@ -18,6 +18,12 @@ MAX_NAMED_CHARACTERS: Final = 60
 """A value in the name of a system; a longer one is shown by its number."""
 MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
+MAX_CHECKED_PAGES: Final = 200_000
+"""Pages of a Parquet file whose sizes are checked before it is read: at 1 MB each, of 200 GB."""
+UNPACKED_BYTES: Final = 16 * 2**20
+"""Bytes of a packed file, or of a page, that are unpacked whatever their number per packed byte."""
+MAX_UNPACKED_RATIO: Final = 200
+"""Unpacked bytes per packed byte beyond these: text has about 10, a bomb up to 1,000."""
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
 MAX_OTLP_BYTES: Final = 20 * 2**20

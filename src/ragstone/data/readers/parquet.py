@@ -318,9 +318,9 @@ def _judgements(files: Iterable[ParquetFile], layout: Layout) -> Iterator[Judgem
             pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
             if not all(type(v) is str and v for v in pair):
                 raise DatasetError(
-                    f"{file.name}, {place}: ids must be text or whole numbers, found {pair}"
+                    f"{file.name}, {place}: ids must be text or whole numbers, found {show(pair)}"
                 )
-            if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also nan and infinity
+            if type(grade) not in (int, float, bool) or grade % 1 != 0 or abs(grade) >= 10**18:
                 raise DatasetError(
                     f"{file.name}, {place}: the relevance must be a whole number such as 0, 1 or "
                     f"2, found {show(grade)}"

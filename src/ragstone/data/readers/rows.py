@@ -62,7 +62,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     is_gzip = path.suffix == ".gz"
     try:
         with open_regular(path, _PART_BYTES) as file:
-            yield io.BufferedReader(gzip.open(file), _PART_BYTES) if is_gzip else file  # noqa: SIM115
+            yield io.BufferedReader(_Unpacked(file, path), _PART_BYTES) if is_gzip else file
     except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file", path=path) from error
     except NotRegular as error:
@@ -70,6 +70,31 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     except (OSError, EOFError, zlib.error) as error:
         problem = "is not a complete gzip file" if is_gzip else "cannot be read"
         raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file; a small file must not fill the memory."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._file, self._path, self._size = file, path, 0
+        self._gzip = gzip.open(file)  # noqa: SIM115 - it needs no end of its own
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, and return the number of bytes."""
+        read = self._gzip.readinto(buffer)
+        self._size += read
+        most = max(limits.UNPACKED_BYTES, limits.MAX_UNPACKED_RATIO * self._file.tell())
+        if self._size > most:
+            raise DatasetError(
+                f"{self._path} is unpacked to more than {limits.MAX_UNPACKED_RATIO} times its "
+                "size, as no text is; if that is right, unpack it and read the plain file",
+                path=self._path,
+            )
+        return read
 
 
 def read_bytes(path: Path, behind: bytes = b"") -> bytes:

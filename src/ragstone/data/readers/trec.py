@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ragstone.core.schemas import table_to_relevance
-from ragstone.data.readers.qrels import Known
+from ragstone.data.readers.qrels import Known, grade_of
 from ragstone.data.readers.qrels import read_qrels as read_qrel_table
 from ragstone.data.readers.rows import FieldError, decoded, parsed, show
 from ragstone.errors import DatasetError
@@ -115,12 +115,11 @@ def best_grades(
 
 def _subtopic_row(line: bytes) -> tuple[str, str, str, int]:
     columns = decoded(line).split()
-    if len(columns) != _QRELS_COLUMNS or not columns[3].lstrip("-").isdecimal():
+    if len(columns) != _QRELS_COLUMNS:
         raise FieldError(
-            f"expected query id, subtopic, passage id and a whole number as grade, found "
-            f"{show(' '.join(columns))}"
+            f"expected query id, subtopic, passage id and grade, found {show(' '.join(columns))}"
         )
-    return columns[0], columns[1], columns[2], int(columns[3])
+    return columns[0], columns[1], columns[2], grade_of(columns[3])
 
 
 def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:
