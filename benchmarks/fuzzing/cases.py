@@ -136,7 +136,7 @@ _BOMB: Final = "\n".join(
 )
 _LINES: Final = (
     *(_BOMB, "a: &a [*a]", "&x a: *x", "<<: {a: 1}", "a: !!python/object/apply:os.getcwd []"),
-    *("---", "...", "%YAML 9.9", "? [a, b]\n: c", "a: |\n  x\n y", "[" * 2000, "{a: " * 1500, "a:b"),
+    *("---", "...", "%YAML 9.9", "? [a, b]\n: c", "a: |\n  x\n y", "[" * 2000, "{a: " * 1500),
     *("- a", "!!binary x", "a: !!set {b}", "2001-01-01: 2001-13-45", "a: 1:60:60", "a: 0o777"),
     *("data: [data, data]", "systems: {}", "metrics: []", "settings: [retrieved(99999999999)]"),
     *("sample: {limit: -1}", "sample: {seed: 1e308}", "repeat: 99999999", "name: ../../x", "x: ~"),
