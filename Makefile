@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign pictures clean
+.PHONY: help demo torch test check lint types format bench figures campaign fuzz pictures clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,10 @@ figures: $(VENV)/.dev ## run the commands behind the published figures, list tho
 
 campaign: $(VENV)/.dev ## run the long benchmarks and campaigns (an hour or two)
 	$(BIN)/python benchmarks/bench.py --campaign $(if $(AGAINST),--against $(AGAINST))
+
+N ?= 2000
+fuzz: $(VENV)/.dev ## read N=2000 malformed inputs of each kind, keep those that fail; SEED=1 for others
+	$(BIN)/python benchmarks/fuzz.py --inputs $(N) --seed $(or $(SEED),0) --folder fuzz-found
 
 pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py

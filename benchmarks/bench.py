@@ -86,6 +86,7 @@ LONG: Final = (
     Benchmark("bm25_speed.py"),
     Benchmark("encoder_speed.py"),
     Benchmark("faults.py", rows=False),
+    Benchmark("fuzz.py", ("--inputs", "1900", "--folder", f"{KEPT}/fuzz-found"), rows=False),
     Benchmark(
         "kill_run.py",
         (

@@ -172,8 +172,7 @@ def _keep(kind: str, number: int, seed: int, folder: Path | None, detail: str) -
     from fuzzing.worker import keep  # type: ignore[import-not-found]
 
     kept = folder / f"{kind.replace(' ', '-')}-{number}"
-    if not kept.exists():
-        kept.mkdir(parents=True)
+    if not (kept / "case.json").exists():
         keep(make(kind, number, seed), kept)
     return f"python benchmarks/fuzz.py --repeat {kept}"
 

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from .trees import BEYOND, KEYS, TEXTS
 
 Columns = dict[str, Any]
+MOST_ROWS: Final = 3000
+"""Rows of a file: groups of one row each take long to write."""
 
 
 def _strange(values: Sequence[Any], draw: Random) -> list[Any]:
@@ -62,7 +64,10 @@ def change_columns(columns: Columns, draw: Random) -> Columns:  # noqa: PLR0911 
             key: [value[0]] * len(value) if len(value) else [] for key, value in columns.items()
         }
     elif how == 5:
-        return {key: list(value) * draw.choice((0, 2, 700)) for key, value in columns.items()}
+        return {
+            key: list(value)[:MOST_ROWS] * draw.choice((0, 2, 300))
+            for key, value in columns.items()
+        }
     elif how == 6:
         other = draw.choice(names)
         return {**columns, name: columns[other], other: values}
@@ -73,7 +78,7 @@ def change_columns(columns: Columns, draw: Random) -> Columns:  # noqa: PLR0911 
 
 def parquet(columns: Columns, draw: Random) -> bytes:
     """Return the bytes of a file; a column may get another Arrow type that its values allow."""
-    size = max((len(values) for values in columns.values()), default=0)
+    size = min(max((len(values) for values in columns.values()), default=0), MOST_ROWS)
     values = {
         name: [given[n % len(given)] if len(given) else None for n in range(size)]
         for name, given in columns.items()
@@ -84,7 +89,7 @@ def parquet(columns: Columns, draw: Random) -> bytes:
         "use_dictionary": draw.random() < 0.6,
         "data_page_version": draw.choice(("1.0", "2.0")),
         "version": draw.choice(("1.0", "2.4", "2.6")),
-        "row_group_size": draw.choice((1, 2, 1000)),
+        "row_group_size": draw.choice((1, 2, 1000)) if size < 100 else 1000,
         "write_statistics": draw.random() < 0.7,
     }
     try:

@@ -146,8 +146,8 @@ MTRAG_TALKS: Final = lines(
 MTRAG_TASKS: Final = lines(
     *({"task_id": f"abc<::>{turn}", "conversation_id": "abc", "conversation_file": "1",
        "turn": turn, "domain": "clapnq", "collection": _COLLECTION, "input": [{"speaker": "user",
-       "text": "Where?"}, {"speaker": "agent", "text": "There."}, {"speaker": "user", "text": "Ah?"}][
-       : 2 * turn - 1], "targets": [{"speaker": "agent", "text": "There."}], "enrichments":
+       "text": "Where?"}, {"speaker": "agent", "text": "There."}, {"speaker": "user", "text":
+       "Ah?"}][: 2 * turn - 1], "targets": [{"speaker": "agent", "text": "There."}], "enrichments":
        _DIMENSIONS, "contexts": [{"document_id": "p1", "relevant": ["yes"]}], "qrels": ["p1"]}
       for turn in (1, 2))
 )  # fmt: skip

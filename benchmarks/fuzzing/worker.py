@@ -32,6 +32,7 @@ KEPT: Final = "case.json"
 
 def keep(case: Case, folder: Path) -> None:
     """Write an input and how it is read, to be repeated."""
+    folder.mkdir(parents=True, exist_ok=True)
     case.write(folder)
     facts: dict[str, Any] = {"kind": case.kind, "how": case.how, "to": case.to}
     facts |= {"mutations": case.said, "names": sorted(case.files)}

@@ -165,12 +165,13 @@ def test_what_is_no_file_is_named_and_not_read(name: str, tmp_path: Path) -> Non
     """A pipe would wait for its writer, and a device has no end."""
     (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "Who?"}))
     path = tmp_path / name
-    for make in (
+    makes: tuple[Callable[[], None], ...] = (
         lambda: os.mkfifo(path),
         lambda: path.symlink_to("/dev/zero"),
         lambda: path.symlink_to("nowhere"),
         lambda: path.symlink_to(name),
-    ):
+    )
+    for make in makes:
         path.unlink(missing_ok=True)
         make()
         refused(lambda: load_dataset(path if "parquet" in name else tmp_path), name)

@@ -12,7 +12,7 @@ from arro3.core import Array, DataType, RecordBatch
 from ragstone.core import limits
 from ragstone.core.regular_files import NotRegular
 from ragstone.data.readers.parquet_structure import UnsafeParquet, check_structure
-from ragstone.data.readers.rows import BREAKS, FieldError, Row, listed, show
+from ragstone.data.readers.rows import BREAKS, FieldError, Row, listed_names, show
 from ragstone.errors import DatasetError, nearest_name
 
 if TYPE_CHECKING:
@@ -102,10 +102,9 @@ def find_columns(
             found[field] = column
         elif field in mapping or field in NEEDED:
             looked = show(column) if field in mapping else " or ".join(map(repr, known))
-            names = [one[: limits.MAX_VALUE_CHARACTERS] for one in schema.names]
             raise DatasetError(
-                f"{name} has no column {looked} for {field}{nearest_name(column, names)}; it "
-                f"has: {listed(names, limits.MAX_LISTED_FILES) or 'none'}; name the column with "
+                f"{name} has no column {looked} for {field}{nearest_name(column, schema.names)}; it "
+                f"has: {listed_names(schema.names)}; name the column with "
                 f"{key}: {{{field}: COLUMN}}"
             )
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -357,3 +357,13 @@ def listed(values: Sequence[str], limit: int = limits.MAX_LISTED_VALUES) -> str:
     """
     head = ", ".join(values[:limit])
     return head if len(values) <= limit else f"{head} and {len(values) - limit:,} more"
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Return the names of columns for an error message; "none" if there are none.
+
+    >>> listed_names(["query", "x" * 70])
+    'query, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
+    """
+    shown = [name[: limits.MAX_NAME_CHARACTERS] for name in names]
+    return listed(shown, limits.MAX_LISTED_FILES) or "none"
