@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from .trees import BEYOND, KEYS, TEXTS
 
 Columns = dict[str, Any]
-MOST_ROWS: Final = 3000
+MOST_ROWS: Final = 600
 """Rows of a file: groups of one row each take long to write."""
 
 

@@ -18,7 +18,7 @@ from ragstone.data.readers.qrels import Known, numbered_judgements, read_qrels
 from ragstone.data.readers.run_columns import qrel_columns
 from ragstone.data.readers.scores import read_scores
 from ragstone.data.readers.trec import read_run, read_subtopics
-from ragstone.errors import DatasetError
+from ragstone.errors import ConfigError, DatasetError
 
 LONG = "x" * 3000
 USER = {"speaker": "user", "text": "Who?"}
@@ -28,7 +28,7 @@ TASK = {"task_id": "c<::>1", "turn": 1, "input": [USER]}
 
 def refused(read: Callable[[], object], *parts: str) -> None:
     """Check that an input is refused with a short message that has these parts."""
-    with pytest.raises(DatasetError) as found:
+    with pytest.raises((ConfigError, DatasetError)) as found:
         read()
     message = str(found.value)
     assert len(message) <= 1000
@@ -83,6 +83,14 @@ def test_ids_and_values_are_short_in_messages(tmp_path: Path) -> None:
     row = {f"{LONG}{n}": 1 for n in range(50)}
     (data / "queries.jsonl").write_text(json.dumps(row))
     refused(lambda: load_dataset(data), "queries.jsonl, line 1", "'_id' is missing")
+
+
+def test_columns_and_paths_are_short_in_messages(tmp_path: Path) -> None:
+    """A list of columns has the starts of twenty names; a path may be too long for the system."""
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(f"{LONG}{n}" for n in range(50)) + "\n" + "," * 49 + "1\n")
+    refused(lambda: load_dataset(path), "rows.csv", "x" * limits.MAX_NAME_CHARACTERS + ",")
+    refused(lambda: load_dataset(LONG), "no data set 'xxxx")
 
 
 @pytest.mark.parametrize(
@@ -158,6 +166,14 @@ def test_a_small_gzip_file_is_not_unpacked_to_gigabytes(
     assert len(text) > limits.UNPACKED_BYTES
     (tmp_path / "queries" / "queries.jsonl.gz").write_bytes(gzip.compress(text))
     assert len(load_dataset(tmp_path / "queries").query_table) == 9000
+
+
+def test_a_split_that_judges_no_query_is_refused(tmp_path: Path) -> None:
+    """A data set without a query would be written as a folder that cannot be read."""
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "Who?"}))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    refused(lambda: load_dataset(tmp_path), tmp_path.name, "judge no query")
 
 
 @pytest.mark.parametrize("name", ["queries.jsonl", "corpus.jsonl", "qrels.tsv", "rows.parquet"])

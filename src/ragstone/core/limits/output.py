@@ -7,7 +7,7 @@ from typing import Final
 # Error messages
 
 MAX_VALUE_CHARACTERS: Final = 60  # A value of a data file; its file and line show the rest.
-MAX_NAME_CHARACTERS: Final = 40  # A name in a list of columns, of which a message has twenty.
+MAX_NAME_CHARACTERS: Final = 24  # A name in a list of columns, of which a message has twenty.
 MAX_LISTED_VALUES: Final = 5
 """Values in a message that are wrong in the same way; it ends with the number of the others."""
 

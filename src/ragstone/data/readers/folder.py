@@ -137,7 +137,12 @@ def judged_only(dataset: Dataset) -> Dataset:
     """Return the data set with its judged queries: BEIR's files contain those of all splits."""
     judged = dataset.qrels.keys()
     ids = dataset.query_table.column("query_id").to_pylist()
-    return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])
+    places = [place for place, query_id in enumerate(ids) if query_id in judged]
+    if not places:
+        raise DatasetError(
+            f"{dataset.name}: the qrels judge no query; name a split with judgements"
+        )
+    return dataset.select(places)
 
 
 def read_corpus(path: Path) -> Corpus:

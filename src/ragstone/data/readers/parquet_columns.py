@@ -62,7 +62,7 @@ def batches(file: ParquetFile) -> Iterator[tuple[int, RecordBatch]]:
             for batch in read_parquet(opened, batch_size=limits.PARQUET_BATCH_ROWS):
                 yield first, batch
                 first += batch.num_rows
-    except NotRegular as error:
+    except (FileNotFoundError, NotRegular) as error:
         raise DatasetError(f"{file.name} cannot be read: {error}") from error
 
 
@@ -103,8 +103,8 @@ def find_columns(
         elif field in mapping or field in NEEDED:
             looked = show(column) if field in mapping else " or ".join(map(repr, known))
             raise DatasetError(
-                f"{name} has no column {looked} for {field}{nearest_name(column, schema.names)}; it "
-                f"has: {listed_names(schema.names)}; name the column with "
+                f"{name} has no column {looked} for {field}{nearest_name(column, schema.names)}; "
+                f"it has: {listed_names(schema.names)}; name the column with "
                 f"{key}: {{{field}: COLUMN}}"
             )
     return found

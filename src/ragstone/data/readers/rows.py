@@ -363,7 +363,7 @@ def listed_names(names: Iterable[str]) -> str:
     """Return the names of columns for an error message; "none" if there are none.
 
     >>> listed_names(["query", "x" * 70])
-    'query, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
+    'query, xxxxxxxxxxxxxxxxxxxxxxxx'
     """
     shown = [name[: limits.MAX_NAME_CHARACTERS] for name in names]
     return listed(shown, limits.MAX_LISTED_FILES) or "none"
