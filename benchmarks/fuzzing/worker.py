@@ -117,7 +117,7 @@ def main() -> None:
     """Read inputs until the end of the list."""
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what an input prints is no answer
+    os.dup2(2, 1)  # an input may print
     from ragstone.data import load  # noqa: F401 - before the bound
 
     resource.setrlimit(resource.RLIMIT_AS, (_size() + _SPARE,) * 2)
