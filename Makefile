@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign pictures clean lock audit licences sbom
+.PHONY: help demo torch test check lint types format bench figures campaign pictures clean fuzz lock audit licences sbom
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -91,6 +91,10 @@ sbom: $(VENV)/.dev $(SUPPLY)/.done ## write dist/ragstone.cdx.json: a bill of ma
 	mkdir -p dist
 	$(SUPPLY)/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --mc-type library \
 		--output-reproducible --output-file dist/ragstone.cdx.json
+
+N ?= 2000
+fuzz: $(VENV)/.dev ## read N=2000 malformed inputs of each kind, keep those that fail; SEED=1 for others
+	$(BIN)/python benchmarks/fuzz.py --inputs $(N) --seed $(or $(SEED),0) --folder fuzz-found
 
 pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py

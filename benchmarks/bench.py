@@ -88,6 +88,7 @@ LONG: Final = (
     Benchmark("executor_steps.py"),
     Benchmark("linear_parsers.py", rows=False),
     Benchmark("faults.py", rows=False),
+    Benchmark("fuzz.py", ("--inputs", "1900", "--folder", f"{KEPT}/fuzz-found"), rows=False),
     Benchmark(
         "kill_run.py",
         (

@@ -268,7 +268,7 @@ class ChatClient:
                 retryable=True,
                 outage=True,
             )
-        cause = str(error) or type(error).__name__
+        cause = str(error)[: limits.MAX_SERVER_ERROR_CHARACTERS] or type(error).__name__
         return AttemptError(
             f"{server.address} closed the connection: {cause}", retryable=True, outage=True
         )

@@ -173,9 +173,11 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
         usual = next((f for f in fields if not f.kw_only), fields[0])
         named[getattr(kind, "unnamed", usual.name)] = named.pop("")
     legal = [f.name for f in fields]
-    for key in sorted(set(named) - set(legal)):
+    for key in sorted(set(named) - set(legal), key=str):
         raise ConfigError(
-            f"{where}: unknown key {key!r}{did_you_mean(key, legal)}", key=key, value=named[key]
+            f"{where}: unknown key {key!r}{did_you_mean(str(key), legal)}",
+            key=key,
+            value=named[key],
         )
     try:
         if _has_exact_types(fields, named):

@@ -26,7 +26,7 @@ from ragstone.data.languages import StatedLanguages, parse_languages
 from ragstone.data.published.presets import NAME, find_preset, nearest, presets
 from ragstone.data.readers.folder import read_corpus, read_corpus_alone
 from ragstone.data.readers.parquet import USUAL_FILES
-from ragstone.data.readers.rows import Row, has_end, read_bytes
+from ragstone.data.readers.rows import Row, has_end, read_bytes, show
 from ragstone.data.readers.split_files import is_saved, splits_of
 from ragstone.data.readers.table_files import TABLE_ENDS, is_json_lines, json_table, read_table
 from ragstone.data.remote_files import local_copy
@@ -292,8 +292,11 @@ def _found(path: Path, folder: Path | None) -> Path | None:
 
 def _is_found(path: Path) -> bool:
     """Return whether there is a file or folder, or a file that a pattern matches."""
-    if path.exists() or path.is_symlink():
-        return True
+    try:
+        if path.exists() or path.is_symlink():
+            return True
+    except OSError:  # such as a name that is too long
+        return False
     return is_pattern(str(path)) and any(matching(path))
 
 
@@ -307,7 +310,7 @@ def _resolve(written: str | Path, folder: Path | None) -> Path:
         name = str(path).partition("(")[0]
         hint = nearest(name) if NAME.fullmatch(name) else ""
         raise DatasetError(
-            f"no data set {str(path)!r}: there is no such file or folder in "
+            f"no data set {show(str(path))}: there is no such file or folder in "
             f"{', nor in '.join(map(str, looked))}; write a path, 'sample', or a reader such as "
             f"{{name: mirage, path: ...}}{hint}"
         )

@@ -321,7 +321,7 @@ def test_passages_that_are_not_in_the_corpus_are_an_error_or_left_out(tmp_path: 
     write(tmp_path / "tasks", [task])
     write(tmp_path / "corpus", [{"_id": "p1", "text": "One."}])
 
-    with pytest.raises(DatasetError, match=r"'p2' \(task c<::>1\)"):
+    with pytest.raises(DatasetError, match=r"'p2' \(task 'c<::>1'\)"):
         MtragReader(tmp_path).read()
     found = MtragReader(tmp_path, dangling_qrels="drop").read()
 

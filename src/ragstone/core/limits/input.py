@@ -10,8 +10,6 @@ MAX_LINE_BYTES: Final = 64 * 2**20
 """A line of a data set: a whole book fits, and a file without line breaks does not fill memory."""
 MAX_DOCUMENT_BYTES: Final = 2**30
 """An uncompressed file that is read as a whole: parsed JSON takes several times its size."""
-MAX_UNPACKED_RATIO: Final = 200
-"""Bytes of a gzip file per packed byte, beyond `MAX_DOCUMENT_BYTES`: texts have 3 to 20."""
 MAX_NESTING_LEVELS: Final = 100
 """Lists and objects within each other, in JSON and YAML: deeper ones overflow the stack."""
 MAX_SECRET_BYTES: Final = 2**16  # A file with one secret, such as a private key.
@@ -26,6 +24,12 @@ MAX_YAML_EXPANDED: Final = 16 * MAX_YAML_BYTES
 MAX_YAML_MERGED_KEYS: Final = 100_000  # Keys that all `<<` of a file merge: nested ones multiply.
 MAX_NUMBER_CHARACTERS: Final = 1000
 """Characters of a number in YAML; Python needs seconds for a million, and prints at most 4,300."""
+MAX_CHECKED_PAGES: Final = 200_000
+"""Pages of a Parquet file whose sizes are checked before it is read: at 1 MB each, of 200 GB."""
+UNPACKED_BYTES: Final = 16 * 2**20
+"""Bytes of a packed file, or of a page, that are unpacked whatever their number per packed byte."""
+MAX_UNPACKED_RATIO: Final = 200
+"""Unpacked bytes per packed byte beyond these: text has about 10, a bomb up to 1,000."""
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
 MAX_OTLP_BYTES: Final = 20 * 2**20

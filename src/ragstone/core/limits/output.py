@@ -10,6 +10,7 @@ MAX_MESSAGE_CHARACTERS: Final = 1000  # A message; its long values are shortened
 MAX_WORD_CHARACTERS: Final = 120
 """A word of a longer message, such as a value without spaces; most paths are shorter."""
 MAX_VALUE_CHARACTERS: Final = 60  # A value of a data file; its file and line show the rest.
+MAX_NAME_CHARACTERS: Final = 24  # A name in a list of columns, of which a message has twenty.
 MAX_LISTED_VALUES: Final = 5
 """Values in a message that are wrong in the same way; it ends with the number of the others."""
 

@@ -18,7 +18,7 @@ from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.foreign_formats import format_of
 from ragstone.data.readers.foreign_rows import item_text
 from ragstone.data.readers.reported import read_reported
-from ragstone.data.readers.rows import FieldError, Row, has_end, json_rows, row_error
+from ragstone.data.readers.rows import FieldError, Row, has_end, json_rows, row_error, show
 from ragstone.data.readers.table_columns import NAMES
 from ragstone.errors import DatasetError
 from ragstone.types import Prediction
@@ -88,7 +88,7 @@ def read_answers(path: Path, setting: str = "") -> SystemRows:
             continue
         if query_id in found.predictions:
             raise DatasetError(
-                f"{path}: query {query_id!r} has answers of several settings; name one with "
+                f"{path}: query {show(query_id)} has answers of several settings; name one with "
                 "--setting"
             )
         found.predictions[query_id] = with_passages_of_steps(prediction)
@@ -102,7 +102,8 @@ def read_answers(path: Path, setting: str = "") -> SystemRows:
 def _refuse_second(query_id: str, line: int | None) -> None:
     if line is not None:
         raise FieldError(
-            f"a second answer for query {query_id!r} (the first is in line {line}); keep one of "
+            f"a second answer for query {show(query_id)} (the first is in line {line}); keep one "
+            "of "
             "the two"
         )
 

@@ -19,7 +19,7 @@ from ragstone.data.readers.foreign_formats import ForeignFormat, format_of
 from ragstone.data.readers.foreign_rows import HISTORY, SENTENCES, Numbered, item_id, item_text
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.reported import cell_value, passages_of, read_reported
-from ragstone.data.readers.rows import FieldError, Row, reading, show
+from ragstone.data.readers.rows import FieldError, Row, listed_names, reading, show
 from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
 from ragstone.data.readers.table_files import read_table
 from ragstone.errors import ConfigError, DatasetError
@@ -100,7 +100,7 @@ def read_answer_rows(
                 f"convert {shlex.quote(str(path))} -o rows.jsonl"
             )
         raise ConfigError(
-            f"{path} has no column of answers; its columns are {', '.join(first) or 'none'}; name "
+            f"{path} has no column of answers; its columns are {listed_names(first)}; name "
             "it with --columns answer=COLUMN"
         )
     for number, row in rows:
@@ -153,7 +153,8 @@ def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
     query_id = take_query_id(row, text, history)
     if query_id in mine.predictions:
         raise FieldError(
-            f"query {query_id!r} has a second answer; keep one, give each row its own query_id, "
+            f"query {show(query_id)} has a second answer; keep one, give each row its own "
+            "query_id, "
             "or name the system of each row in a column 'system'"
         )
     answer, reason = row.pop("answer", None), row.pop("reason", None)

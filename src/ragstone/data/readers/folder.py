@@ -25,7 +25,15 @@ from ragstone.data.machine_qrels import END, machine_made
 from ragstone.data.readers.base import Reader
 from ragstone.data.readers.qrels import Known, read_qrels
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
-from ragstone.data.readers.rows import FieldError, Ids, find_file, listed, row_error, table_rows
+from ragstone.data.readers.rows import (
+    FieldError,
+    Ids,
+    find_file,
+    listed,
+    row_error,
+    show,
+    table_rows,
+)
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
 
@@ -129,7 +137,12 @@ def judged_only(dataset: Dataset) -> Dataset:
     """Return the data set with its judged queries: BEIR's files contain those of all splits."""
     judged = dataset.qrels.keys()
     ids = dataset.query_table.column("query_id").to_pylist()
-    return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])
+    places = [place for place, query_id in enumerate(ids) if query_id in judged]
+    if not places:
+        raise DatasetError(
+            f"{dataset.name}: the qrels judge no query; name a split with judgements"
+        )
+    return dataset.select(places)
 
 
 def read_corpus(path: Path) -> Corpus:
@@ -166,7 +179,7 @@ def _repeated(passage_id: str, path: Path) -> FieldError:
     # Line numbers of a million ids would take memory for this message alone.
     places = (n for n, row in table_rows(path) if passage_rows(row)[0][0] == passage_id)
     return FieldError(
-        f"the _id {passage_id!r} occurs in line {next(places)} already; "
+        f"the _id {show(passage_id)} occurs in line {next(places)} already; "
         "give each passage its own id"
     )
 

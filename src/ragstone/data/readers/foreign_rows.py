@@ -312,7 +312,9 @@ def embedding_pairs(found: Iterable[Numbered]) -> Iterator[Numbered]:
         for query_id, text in asked.items():
             ids: Sequence[str] = relevant.get(query_id) or ()
             if absent := [i for i in ids if i not in corpus]:
-                raise FieldError(f"query {query_id!r} names {absent[0]!r}, which 'corpus' lacks")
+                raise FieldError(
+                    f"query {show(query_id)} names {show(absent[0])}, which 'corpus' lacks"
+                )
             context = [{"id": i, "text": corpus[i]} for i in ids]
             yield number, Row(query_id=query_id, text=text, context=context)
         rest = set(corpus) - {i for ids in relevant.values() for i in ids}

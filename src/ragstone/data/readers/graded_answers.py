@@ -14,7 +14,15 @@ from typing import Any, Final
 from ragstone.data.readers.rated_set import RatedSet, RatedText
 from ragstone.data.readers.rating_scales import RatingScale
 from ragstone.data.readers.ratings import HumanRating, RatedItem
-from ragstone.data.readers.rows import FieldError, Row, json_document, json_rows, opened, reading
+from ragstone.data.readers.rows import (
+    FieldError,
+    Row,
+    json_document,
+    json_rows,
+    opened,
+    reading,
+    show,
+)
 from ragstone.errors import DatasetError
 from ragstone.types import Query
 
@@ -148,7 +156,7 @@ def read_ragchecker(paths: Sequence[Path]) -> RatedSet:
 def _label(row: Mapping[str, Any], field: str) -> float:
     value = row[field]
     if type(value) is bool or not isinstance(value, int | float):
-        raise FieldError(f"the field {field!r} must be a number, found {value!r}")
+        raise FieldError(f"the field {field!r} must be a number, found {show(value)}")
     return float(value)
 
 

@@ -84,7 +84,8 @@ class Inspection:
             absent = [passage_id for passage_id in turn.gold if passage_id not in known]
             if absent:
                 raise DatasetError(
-                    f"{self.name}: task {turn.query.query_id!r} names the passage {absent[0]!r}, "
+                    f"{self.name}: task {show(turn.query.query_id)} names the passage "
+                    f"{show(absent[0])}, "
                     f"which is not among the documents; add it there"
                 )
             grades = task.get("grades") or dict.fromkeys(turn.gold, 1)
@@ -179,13 +180,15 @@ def _check(document: Mapping[str, Any]) -> None:
             Row(row).take_text("model_response")
             Row.of(row.get("annotations"))
             if place[0] not in tasks:
-                raise FieldError(f"there is no task {place[0]!r}")
+                raise FieldError(f"there is no task {show(place[0])}")
             if place[1] not in systems:
                 raise FieldError(
-                    f"there is no model {place[1]!r}; there are {show(document['models'])}"
+                    f"there is no model {show(place[1])}; there are {show(document['models'])}"
                 )
             if place in seen:
-                raise FieldError(f"a second answer of {place[1]!r} to task {place[0]!r}; keep one")
+                raise FieldError(
+                    f"a second answer of {show(place[1])} to task {show(place[0])}; keep one"
+                )
             seen.add(place)
 
 

@@ -105,14 +105,16 @@ class _Tables:
         known, judgements, stray = self.query_ids.keys(), qrels(), []
         for query_id, pool in self.judged.items():
             if query_id not in known:
-                stray.append(f"pool of query {query_id!r} (no such query)")
+                stray.append(f"pool of query {show(query_id)} (no such query)")
                 continue
             best = self._oracle_of(query_id, pool)
             if query_id in self.oracles and best is None:
-                stray.append(f"oracle of query {query_id!r} (not in its pool)")
+                stray.append(f"oracle of query {show(query_id)} (not in its pool)")
             for passage_id, _, support in pool:
                 judgements.add((query_id, passage_id, 2 if passage_id == best else support))
-        stray += [f"oracle of query {q!r} (no pool)" for q in self.oracles if q not in self.judged]
+        stray += [
+            f"oracle of query {show(q)} (no pool)" for q in self.oracles if q not in self.judged
+        ]
         if stray:
             report_dangling(
                 f"{path}: {len(stray):,} rows without a counterpart: {listed(stray)}", dangling
@@ -164,7 +166,7 @@ def _oracles(path: Path) -> dict[str, str]:
         )
     found = {}
     for query_id, row in content.items():
-        with reading(path, f"query {query_id!r}"):
+        with reading(path, f"query {show(query_id)}"):
             found[query_id] = Row.of(row).take_text("doc_chunk")
     return found
 

@@ -40,6 +40,7 @@ from ragstone.data.readers.mtrag_turns import (
     Turn,
     conversation_turns,
     domain_of,
+    id_text,
     task_turn,
     without_title,
 )
@@ -51,6 +52,7 @@ from ragstone.data.readers.rows import (
     json_rows,
     listed,
     reading,
+    show,
 )
 from ragstone.data.table_builder import TableBuilder, judgements, passages
 from ragstone.errors import DatasetError
@@ -177,7 +179,8 @@ class MtragReader(Reader):
         absent = sorted(wanted - known)
         if absent:
             raise DatasetError(
-                f"{self.path} has no domain {absent[0]!r}; it has {listed(sorted(known))}"
+                f"{self.path} has no domain {show(absent[0])}; it has "
+                f"{listed([*map(show, sorted(known))])}"
             )
         return wanted
 
@@ -200,13 +203,16 @@ class MtragReader(Reader):
         stray = [pair for pair in gold if any(known.unknown(*pair))]
         if stray:
             problem = f"{self.path}: {len(stray):,} relevant passages are not in the corpus"
-            named = listed([f"{passage_id!r} (task {query_id})" for query_id, passage_id in stray])
+            named = listed(
+                [f"{show(passage_id)} (task {show(query_id)})" for query_id, passage_id in stray]
+            )
             report_dangling(f"{problem}: {named}", self.dangling_qrels)
         return judgements({pair: 1 for pair in gold if not any(known.unknown(*pair))})
 
 
 def _domain(row: dict[str, Any]) -> str:
-    return domain_of(str(row.get("Collection") or row.get("collection") or row.get("domain") or ""))
+    names = ("Collection", "collection", "domain")
+    return domain_of(next((found for name in names if (found := id_text(row, name))), ""))
 
 
 def conversation_id(row: Row, place: str, names: Mapping[tuple[str, str], str]) -> str:
@@ -217,19 +223,21 @@ def conversation_id(row: Row, place: str, names: Mapping[tuple[str, str], str]) 
         place: its line or row in the file.
         names: (domain, conversation_file) -> id, from `conversation_ids`.
     """
-    given = row.get("conversation_id") or row.get("id")
-    number = str(row.get("conversation_file") or place.rpartition(" ")[2])
+    given = id_text(row, "conversation_id") or id_text(row, "id")
+    number = id_text(row, "conversation_file") or place.rpartition(" ")[2]
     known = names.get((_domain(row), number))
-    return str(given or known or f"{_domain(row) or 'conversation'}-{number}")
+    return given or known or f"{_domain(row) or 'conversation'}-{number}"
 
 
 def conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
     """Return (domain, conversation_file) -> conversation id, which only the tasks contain."""
     found = {}
     for path in files(folder, "tasks", "generation_tasks"):
-        for _, row in document_rows(path):
-            if row.get("conversation_file") and row.get("conversation_id"):
-                found[_domain(row), str(row["conversation_file"])] = str(row["conversation_id"])
+        for place, row in document_rows(path):
+            with reading(path, place):
+                number, given = (id_text(row, f"conversation_{name}") for name in ("file", "id"))
+                if number and given:
+                    found[_domain(row), number] = given
     return found
 
 
@@ -292,7 +300,7 @@ def _corpora(named: Iterable[tuple[str, Path]]) -> dict[str, Corpus]:
             with reading(path, number):
                 passage_id, title = row.take_id(), row.take_text("title", optional=True)
                 if passage_id in seen:
-                    raise FieldError(f"the _id {passage_id!r} occurs twice")
+                    raise FieldError(f"the _id {show(passage_id)} occurs twice")
                 seen.add(passage_id)
                 text = without_title(row.take_text("text"), title)
                 row.pop("from", None)

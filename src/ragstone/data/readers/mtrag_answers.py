@@ -26,7 +26,7 @@ def read_submission(path: Path) -> Submission:
         with reading(path, place):
             query_id = row.take_text("task_id")
             if query_id in predictions or query_id in contexts or query_id in rankings:
-                raise FieldError(f"the task {query_id!r} occurs twice; keep one of the two")
+                raise FieldError(f"the task {show(query_id)} occurs twice; keep one of the two")
             shown = [Row.of(context) for context in row.get("contexts") or ()]
             found = _ranking(shown)
             if found:

@@ -7,13 +7,12 @@ synthetic conversations.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from ragstone.core.parsing import check_collections, parse_json
+from ragstone.core.parsing import parse_json
 from ragstone.core.regular_files import is_there
 from ragstone.data.readers.rows import FieldError, Row, listed, opened, parsed, read_bytes, reading
 from ragstone.errors import DatasetError
@@ -23,6 +22,8 @@ _ENDS: Final = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 _LINES: Final = (".jsonl", ".jsonl.gz")
 _HEAD: Final = 1 << 20
 """Bytes of a file that decide its form."""
+_NAN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z))|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+"""A text, which stays as it is, or a number that JSON does not have."""
 _FIELD: Final = re.compile(rb'(?<!\\)"(messages|input)"\s*:')
 _OUTPUT: Final = re.compile(rb'(?<!\\)"(predictions|model_id)"\s*:')
 _FOLDERS: Final[Mapping[Form, tuple[str, ...]]] = {
@@ -52,11 +53,9 @@ def _loads(content: bytes) -> Any:
     try:
         if b"NaN" not in content:
             return parse_json(content)
-        value = json.loads(content, parse_constant=lambda _: None)
-        check_collections(value)
-    except (ValueError, RecursionError) as error:
+        return parse_json(_NAN.sub(lambda found: found[1] or b"null", content))
+    except ValueError as error:
         raise FieldError(f"not valid JSON: {error}") from error
-    return value
 
 
 def sources(folder: Path, wanted: Form | Literal["auto"]) -> list[Path]:

@@ -22,7 +22,7 @@ SEPARATOR: Final = "<::>"
 """Between conversation and turn in mtRAG's task ids; its sample file has `::`."""
 
 _SPEAKERS: Final[Mapping[str, Role]] = {"user": "user", "agent": "agent", "assistant": "agent"}
-_TASK_ID: Final = re.compile(r"(?P<conversation>.+)(?:<::>|::)(?P<turn>\d+)", re.DOTALL)
+_TASK_ID: Final = re.compile(r"(?P<conversation>.+)(?:<::>|::)(?P<turn>[0-9]{1,18})", re.DOTALL)
 _DOMAIN: Final = re.compile(r"mt-rag-(?:ibm)?([a-z]+)(?:-beir)?-elser-.*")
 _DIMENSIONS: Final = {
     "Question Type": "question_type",
@@ -79,7 +79,8 @@ def split_task_id(task_id: str) -> tuple[str, int]:
     match = _TASK_ID.fullmatch(task_id)
     if match is None:
         raise FieldError(
-            f"the task_id {task_id!r} contains no turn; write conversation{SEPARATOR}turn, such as "
+            f"the task_id {show(task_id)} contains no turn; write conversation{SEPARATOR}turn, "
+            "such as "
             f"'c1{SEPARATOR}3'"
         )
     return match["conversation"], int(match["turn"])
@@ -87,13 +88,11 @@ def split_task_id(task_id: str) -> tuple[str, int]:
 
 def conversation_turns(row: Row, conversation: str, irregular: Irregular) -> Iterator[Turn]:
     """Yield the turns of one conversation, each with its history."""
-    with within(f"conversation {conversation!r}"):
+    with within(f"conversation {show(conversation)}"):
         rows = [Row.of(message) for message in row.take_list("messages")]
         spoken = list(_spoken(rows, irregular))
         shared = {**_shared_labels(row, conversation), **_rest(row)}
-        voted = any(
-            _votes(context) for message in rows for context in message.get("contexts") or ()
-        )
+        voted = any(_votes(context) for message in rows for context in _contexts(message))
     number = 0
     for place, message in enumerate(spoken):
         if message.role != "user":
@@ -101,27 +100,27 @@ def conversation_turns(row: Row, conversation: str, irregular: Irregular) -> Ite
         number += 1
         answer = spoken[place + 1] if place + 1 < len(spoken) else None
         answered = answer is not None and answer.role == "agent"
-        with within(f"conversation {conversation!r}, turn {number}"):
-            source = rows[place + 1] if answered else {}
-            shown = [Row.of(context) for context in source.get("contexts") or ()]
+        with within(f"conversation {show(conversation)}, turn {number}"):
+            source = rows[place + 1] if answered else Row()
+            shown = _contexts(source)
             found = [passage_of(context) for context in shown]
             labels = {**shared, **_dimensions(rows[place]), **_rest(rows[place]), "turn": number}
             if isinstance(original := source.get("original_text"), str):
                 labels["original_response"] = original
-        query = Query(
-            str(rows[place].get("task_id") or f"{conversation}{SEPARATOR}{number}"),
-            message.text,
-            _answers(answer, source) if answer is not None and answered else (),
-            tuple(spoken[:place]),
-            Row(rows[place]).take_text("rewrite", optional=True),
-            labels,
-        )
-        # Synthetic conversations have no votes; their relevant passages are those of the agent.
-        gold = [
-            passage.passage_id
-            for passage, context in zip(found, shown, strict=True)
-            if not voted or _is_relevant(context)
-        ]
+            query = Query(
+                id_text(rows[place], "task_id") or f"{conversation}{SEPARATOR}{number}",
+                message.text,
+                _answers(answer, source) if answer is not None and answered else (),
+                tuple(spoken[:place]),
+                Row(rows[place]).take_text("rewrite", optional=True),
+                labels,
+            )
+            # Synthetic conversations have no votes; their relevant passages are those of the agent.
+            gold = [
+                passage.passage_id
+                for passage, context in zip(found, shown, strict=True)
+                if not voted or _is_relevant(context)
+            ]
         yield Turn(query, tuple(gold), tuple(passage for passage in found if passage.text))
 
 
@@ -137,24 +136,26 @@ def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
     A task whose id and fields contain no turn is a single query: it has neither of the labels
     `conversation` and `turn`.
     """
-    task_id = Row(row).take_text("task_id")
+    task_id = Row(row).take_id("task_id")
     placed = SEPARATOR in task_id or not row.keys().isdisjoint(_PLACES)
     conversation, number = split_task_id(task_id) if placed else (task_id, 1)
-    place = f"conversation {conversation!r}, turn {number}" if placed else f"task {task_id!r}"
+    place = (
+        f"conversation {show(conversation)}, turn {number}" if placed else f"task {show(task_id)}"
+    )
     with within(place):
         if placed:
             _check_place(row, conversation, number)
         spoken = list(_spoken([Row.of(m) for m in Row(row).take_list("input")], irregular))
         if not spoken or spoken[-1].role != "user":
             raise FieldError("the field 'input' must end with a message of the user")
-        passages = [passage_of(Row.of(context)) for context in row.get("contexts") or ()]
-        listed = row.get("qrels")
+        passages = list(map(passage_of, _contexts(row)))
+        listed = Row(row).take_texts("qrels")
         labels = {**_shared_labels(row, conversation), **_dimensions(row), "turn": number}
         kept = {k: v for k, v in labels.items() if placed or k not in ("conversation", "turn")}
         query = Query(
             task_id,
             spoken[-1].text,
-            tuple(Row.of(t).take_text("text") for t in row.get("targets") or ()),
+            tuple(target.take_text("text") for target in _objects(row, "targets")),
             tuple(spoken[:-1]),
             Row(row).take_text("rewrite", optional=True),
             {**kept, **_rest(row)},
@@ -194,15 +195,16 @@ def _check_place(row: Mapping[str, Any], conversation: str, number: int) -> None
         found = row.get(name)
         if found is not None and str(found) != str(expected):
             raise FieldError(
-                f"the field {name!r} is {show(found)}, but the task_id contains {expected!r}"
+                f"the field {name!r} is {show(found)}, but the task_id contains {show(expected)}"
             )
 
 
 def _shared_labels(row: Mapping[str, Any], conversation: str) -> dict[str, Label]:
-    collection = row.get("Collection") or row.get("collection") or _collection(row)
+    named = id_text(row, "Collection") or id_text(row, "collection")
+    collection = named or _collection(row)
     labels: dict[str, Label] = {"conversation": conversation}
-    if collection and collection != (row.get("labels") or {}).get("domain"):
-        labels |= {"collection": str(collection), "domain": domain_of(str(collection))}
+    if collection and collection != _object(row, "labels").get("domain"):
+        labels |= {"collection": collection, "domain": domain_of(collection)}
     elif isinstance(row.get("domain"), str):
         labels["domain"] = domain_of(row["domain"])
     return labels
@@ -210,13 +212,13 @@ def _shared_labels(row: Mapping[str, Any], conversation: str) -> dict[str, Label
 
 def _collection(row: Mapping[str, Any]) -> str:
     """Return the collection of a conversation."""
-    collection = (row.get("retriever") or {}).get("collection") or {}
-    return str(collection.get("name") or row.get("domain") or "")
+    collection = _object(_object(row, "retriever"), "collection")
+    return id_text(collection, "name") or id_text(row, "domain")
 
 
 def _dimensions(row: Mapping[str, Any]) -> dict[str, Label]:
     """Return the labels for answerability, question types and multi-turn type, if given."""
-    given = {**row, **(row.get("enrichments") or {})}
+    given = {**row, **_object(row, "enrichments")}
     labels: dict[str, Label] = {}
     for name, label in _DIMENSIONS.items():
         value = given.get(name)
@@ -245,8 +247,7 @@ def _rest(row: Mapping[str, Any]) -> dict[str, Label]:
         for name, value in row.items()
         if name not in _OWN and isinstance(value, str | int | float | bool)
     }
-    given = row.get("labels") or {}
-    return plain | labels_from_json(Row(Row.of(given)).take_labels())
+    return plain | labels_from_json(Row(_object(row, "labels")).take_labels())
 
 
 def passage_of(context: Mapping[str, Any]) -> Passage:
@@ -254,7 +255,7 @@ def passage_of(context: Mapping[str, Any]) -> Passage:
     fields = Row(context)
     title = fields.take_text("title", optional=True)
     text = without_title(fields.take_text("text", optional=True), title)
-    return Passage(fields.take_text("document_id"), text, title)
+    return Passage(fields.take_id("document_id"), text, title)
 
 
 def without_title(text: str, title: str) -> str:
@@ -272,9 +273,44 @@ def _is_relevant(context: Mapping[str, Any]) -> bool:
     This rule reproduces mtRAG's published qrels for all of its 777 retrieval tasks; the rule "any
     yes" reproduces 702.
     """
-    last = max(_votes(context), key=lambda vote: vote.get("timestamp") or 0, default=None)
+    last = max(_votes(context), key=_moment, default=None)
     return last is not None and str(last.get("value")).lower() == "yes"
 
 
-def _votes(context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return list(((context.get("feedback") or {}).get("relevant") or {}).values())
+def _votes(context: Mapping[str, Any]) -> list[Row]:
+    return [Row.of(vote) for vote in _object(_object(context, "feedback"), "relevant").values()]
+
+
+def _moment(vote: Mapping[str, Any]) -> tuple[bool, Any]:
+    """Return what orders votes by time; a time is a number, or a text such as 2026-01-01."""
+    moment = vote.get("timestamp") or 0
+    if not isinstance(moment, str | int | float):
+        raise FieldError(f"the field 'timestamp' must be a number or text, found {show(moment)}")
+    return isinstance(moment, str), moment
+
+
+def _contexts(row: Mapping[str, Any]) -> list[Row]:
+    return _objects(row, "contexts")
+
+
+def _objects(row: Mapping[str, Any], name: str) -> list[Row]:
+    """Return a list of objects; [] if it is absent or null."""
+    with within(f"the field {name!r}"):
+        return [Row.of(item) for item in Row(row).take_list(name, optional=True)]
+
+
+def _object(row: Mapping[str, Any], name: str) -> Row:
+    """Return an object within a row; {} if it is absent or null."""
+    value = row.get(name)
+    if value is None or value == "":
+        return Row()
+    with within(f"the field {name!r}"):
+        return Row.of(value)
+
+
+def id_text(row: Mapping[str, Any], name: str) -> str:
+    """Return an id, which may be a whole number; "" if it is absent or null."""
+    value = row.get(name)
+    if value is None or value == "":
+        return ""
+    return Row({name: str(value) if type(value) is int else value}).take_id(name)

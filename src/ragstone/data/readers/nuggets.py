@@ -51,7 +51,8 @@ def read_nuggets(path: Path) -> dict[str, QueryNuggets]:
             query = _query(row)
             if query.query_id in found:
                 raise FieldError(
-                    f"query {query.query_id!r} has nuggets in line {found[query.query_id].line} "
+                    f"query {show(query.query_id)} has nuggets in line "
+                    f"{found[query.query_id].line} "
                     "already; keep one of the two"
                 )
         found[query.query_id] = QueryNuggets(query, number)
@@ -116,7 +117,8 @@ def with_nuggets(
     for query_id, one in found.items():
         if query_id not in known:
             raise DatasetError(
-                f"{source}, line {one.line}: the data have no query {query_id!r}; remove the line, "
+                f"{source}, line {one.line}: the data have no query {show(query_id)}; remove the "
+                "line, "
                 "or add the query to the data",
                 path=source,
                 line=one.line,

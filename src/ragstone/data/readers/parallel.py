@@ -25,7 +25,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.base import Reader
-from ragstone.data.readers.rows import listed
+from ragstone.data.readers.rows import listed, show
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.text.language_names import LANGUAGE, checked_code, stated_language
 
@@ -201,7 +201,8 @@ def _labels(
 ) -> dict[str, Any]:
     if (stated := stated_language(labels)) and stated != code:
         raise DatasetError(
-            f"{row_id!r} of the set in {code} has the label {LANGUAGE} with the value {stated!r}; "
+            f"{show(row_id)} of the set in {code} has the label {LANGUAGE} with the value "
+            f"{show(stated)}; "
             "correct the label, or the language in 'sets'"
         )
     return {LANGUAGE: code, **labels, **({PARALLEL: shared} if shared else {})}

@@ -230,7 +230,7 @@ def _add_once(ids: Sequence[str], column: str, seen: set[str]) -> None:
         before = set[str]()
         for place, passage_id in enumerate(ids):
             if passage_id in seen or passage_id in before:
-                raise RowError(place, f"the id {passage_id!r} occurs in an earlier row already")
+                raise RowError(place, f"the id {show(passage_id)} occurs in an earlier row already")
             before.add(passage_id)
     seen |= new
 
@@ -318,9 +318,9 @@ def _judgements(files: Iterable[ParquetFile], layout: Layout) -> Iterator[Judgem
             pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
             if not all(type(v) is str and v for v in pair):
                 raise DatasetError(
-                    f"{file.name}, {place}: ids must be text or whole numbers, found {pair}"
+                    f"{file.name}, {place}: ids must be text or whole numbers, found {show(pair)}"
                 )
-            if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also nan and infinity
+            if type(grade) not in (int, float, bool) or grade % 1 != 0 or abs(grade) >= 10**18:
                 raise DatasetError(
                     f"{file.name}, {place}: the relevance must be a whole number such as 0, 1 or "
                     f"2, found {show(grade)}"

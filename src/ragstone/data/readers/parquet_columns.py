@@ -10,15 +10,13 @@ import orjson
 from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
-from ragstone.data.readers.rows import BREAKS, FieldError, Row, show
-from ragstone.errors import DatasetError, did_you_mean
+from ragstone.core.regular_files import NotRegular
+from ragstone.data.readers.parquet_structure import UnsafeParquet, check_structure
+from ragstone.data.readers.rows import BREAKS, FieldError, Row, listed_names, show
+from ragstone.errors import DatasetError, nearest_name
 
 if TYPE_CHECKING:
     from arro3.core import Schema
-
-_MARK: Final = b"PAR1"
-_SHORTEST: Final = 12
-"""Bytes of a Parquet file without content: mark, length of the footer, mark."""
 
 Fields = Mapping[str, tuple[str, ...]]
 """Field -> possible names of its column, the usual one first."""
@@ -59,32 +57,33 @@ def batches(file: ParquetFile) -> Iterator[tuple[int, RecordBatch]]:
     from arro3.io import read_parquet
 
     first = 1
-    with file.open() as opened, _whole(file.name, opened):
-        for batch in read_parquet(opened, batch_size=limits.PARQUET_BATCH_ROWS):
-            yield first, batch
-            first += batch.num_rows
+    try:
+        with file.open() as opened, _whole(file.name, opened):
+            for batch in read_parquet(opened, batch_size=limits.PARQUET_BATCH_ROWS):
+                yield first, batch
+                first += batch.num_rows
+    except (FileNotFoundError, NotRegular) as error:
+        raise DatasetError(f"{file.name} cannot be read: {error}") from error
 
 
 @contextmanager
 def _whole(name: str, file: BinaryIO) -> Iterator[None]:
     """Turn the Rust reader's errors about a damaged file into a `DatasetError`."""
     problem = f"{name} is not a complete Parquet file; get the file again"
-    # Checked before reading: the reader panics on a truncated file.
-    size = file.seek(0, 2)
-    file.seek(0)
-    marked = size >= _SHORTEST and file.read(4) == _MARK
-    file.seek(max(0, size - 4))
-    if not marked or file.read(4) != _MARK:
-        raise DatasetError(problem)
-    file.seek(0)
     try:
+        check_structure(file)
         yield
     except GeneratorExit:
         raise
+    except UnsafeParquet as error:
+        raise DatasetError(f"{problem} ({error})") from error
     except BaseException as error:
         kind = type(error)
-        if kind.__name__ == "PanicException" or kind.__module__.startswith("arro3"):
-            raise DatasetError(f"{problem} ({error})") from error
+        # The reader raises plain exceptions too, from the columns of a batch.
+        is_rust = kind.__name__ == "PanicException" or kind.__module__.startswith("arro3")
+        if is_rust or kind is Exception:
+            cause = str(error)[: limits.MAX_CAUSE_CHARACTERS]
+            raise DatasetError(f"{problem} ({cause})") from error
         raise
 
 
@@ -102,11 +101,10 @@ def find_columns(
         if column in schema.names:
             found[field] = column
         elif field in mapping or field in NEEDED:
-            looked = repr(column) if field in mapping else " or ".join(map(repr, known))
-            hint = did_you_mean(column, schema.names).partition(" Known: ")[0].removesuffix(".")
+            looked = show(column) if field in mapping else " or ".join(map(repr, known))
             raise DatasetError(
-                f"{name} has no column {looked} for {field}{hint}; it has: "
-                f"{', '.join(schema.names) or 'none'}; name the column with "
+                f"{name} has no column {looked} for {field}{nearest_name(column, schema.names)}; "
+                f"it has: {listed_names(schema.names)}; name the column with "
                 f"{key}: {{{field}: COLUMN}}"
             )
     return found
@@ -125,11 +123,11 @@ def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool 
     )
     if not is_text and not (ids and kind is not None and DataType.is_integer(kind)):
         wanted = "text or whole numbers" if ids else "text"
-        raise FieldError(f"the column {column!r} must contain {wanted}, found {array.type}")
+        raise FieldError(f"the column {show(column)} must contain {wanted}, found {array.type}")
     array = array.cast(DataType.string())
     if array.null_count and not optional:
         place = list(array.to_pylist()).index(None)
-        raise RowError(place, f"the column {column!r} is null")
+        raise RowError(place, f"the column {show(column)} is null")
     if array.null_count:
         array = Array([value or "" for value in array.to_pylist()], type=DataType.string())
     return array
@@ -152,7 +150,7 @@ def check_ids(values: Sequence[str], column: str) -> None:
         if not value.strip() or BREAKS.intersection(value):
             raise RowError(
                 place,
-                f"the column {column!r} must be text on one line, without tabs and not empty, "
+                f"the column {show(column)} must be text on one line, without tabs and not empty, "
                 f"found {show(value)}",
             )
 
@@ -164,7 +162,7 @@ def check_labels(row: Mapping[str, Any]) -> Row:
             orjson.dumps(value)
         except TypeError as error:
             raise FieldError(
-                f"the column {column!r} ({type(value).__name__}) cannot become a label; "
+                f"the column {show(column)} ({type(value).__name__}) cannot become a label; "
                 f"write the file without it"
             ) from error
     return Row(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger(__name__)
 _HEADS: Final = frozenset({"score", "relevance", "rel", "grade", "label"})
 """Names of the last column that mark a header line."""
+
+_GRADE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+"""A grade is a number of 64 bits in a table; other digits and `1_0` are mistakes."""
 
 Judgement: TypeAlias = tuple[str, str, str, int]
 """Place in the file ("line 3"), query id, passage id and grade."""
@@ -63,14 +67,15 @@ def collect_qrels(
             if before[1] == grade:
                 continue
             raise DatasetError(
-                f"{name}, {place}: query {query_id!r} and passage {passage_id!r} have grade "
+                f"{name}, {place}: query {show(query_id)} and passage {show(passage_id)} have "
+                "grade "
                 f"{grade}, and {before[1]} in {before[0]}; keep one of the two"
             )
         no_query, no_passage = known.unknown(query_id, passage_id)
         if no_query:
-            queries.append(f"{query_id!r} ({place})")
+            queries.append(f"{show(query_id)} ({place})")
         if no_passage:
-            passages.append(f"{passage_id!r} ({place})")
+            passages.append(f"{show(passage_id)} ({place})")
         if not (no_query or no_passage):
             builder.add((query_id, passage_id, grade))
     problems = [
@@ -127,7 +132,7 @@ def numbered_judgements(rows: Iterable[Sequence[Any]]) -> Iterator[Judgement]:
     for number, row in enumerate(rows, start=1):
         try:
             query_id, passage_id, grade = row
-            yield f"row {number}", query_id, passage_id, operator.index(grade)
+            yield f"row {number}", query_id, passage_id, grade_of(str(operator.index(grade)))
         except (TypeError, ValueError) as error:
             raise DatasetError(
                 f"qrels, row {number}: expected (query id, passage id, grade) with a whole number, "
@@ -159,10 +164,13 @@ class JudgementParser:
         self.width = width
         if is_first and cells[-1].strip().lower() in _HEADS:
             return None
-        try:
-            return cells[0], cells[-2], int(cells[-1])
-        except ValueError as error:
-            raise FieldError(
-                f"the score must be a whole number such as 0, 1 or 2, "
-                f"found {show(cells[-1].strip())}"
-            ) from error
+        return cells[0], cells[-2], grade_of(cells[-1])
+
+
+def grade_of(cell: str) -> int:
+    """Return the grade in a cell: a whole number of at most 18 digits; raise `FieldError`."""
+    if not _GRADE.fullmatch(cell.strip()):
+        raise FieldError(
+            f"the score must be a whole number such as 0, 1 or 2, found {show(cell.strip())}"
+        )
+    return int(cell)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ragstone.data.readers.rating_scales import RatingScale
 from ragstone.data.readers.ratings import HumanRating, RatedItem, check_unique
+from ragstone.data.readers.rows import show
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Query
 
@@ -112,7 +113,8 @@ def check_scale(ratings: Iterable[HumanRating], scale: RatingScale) -> None:
     for one in ratings:
         if one.value not in scale:
             raise one.error(
-                f"the value {one.value!r} of {one.property!r} is outside of the scale {scale}; "
+                f"the value {show(one.value)} of {show(one.property)} is outside of the scale "
+                f"{scale}; "
                 "correct it, or give the scale with --scale"
             )
 

@@ -80,8 +80,8 @@ class HumanRating:
 
     def where(self) -> str:
         """Return the file with the line, or with the query and the system."""
-        of = f" of {self.item.system!r}" if self.item.system else ""
-        place = f"line {self.line}" if self.line else f"query {self.item.query_id!r}{of}"
+        of = f" of {show(self.item.system)}" if self.item.system else ""
+        place = f"line {self.line}" if self.line else f"query {show(self.item.query_id)}{of}"
         return f"{self.path or 'ratings'}, {place}"
 
     def error(self, problem: str) -> DatasetError:
@@ -143,9 +143,10 @@ def check_unique(ratings: Iterable[HumanRating]) -> None:
     for one in ratings:
         before = found.setdefault((one.item, one.property, one.rater), one)
         if before is not one:
-            by = f"a second rating of {one.property!r} by {one.rater!r}"
+            by = f"a second rating of {show(one.property)} by {show(one.rater)}"
             raise one.error(
-                f"{by} for query {one.item.query_id!r}; the first is in {before.where()}; keep one "
+                f"{by} for query {show(one.item.query_id)}; the first is in {before.where()}; "
+                "keep one "
                 "of the two"
             )
 

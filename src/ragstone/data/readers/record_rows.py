@@ -112,7 +112,7 @@ def _placed(extras: Row, conversation: str, turn: int) -> Row:
     for name, value in (("conversation", conversation), ("turn", turn)):
         if extras.setdefault(name, value) != value:
             raise FieldError(
-                f"the label {name!r} must be {value!r}, found {show(extras[name])}; "
+                f"the label {name!r} must be {show(value)}, found {show(extras[name])}; "
                 f"rename the field"
             )
     return extras

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -62,7 +62,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     is_gzip = path.suffix == ".gz"
     try:
         with open_regular(path, _PART_BYTES) as file:
-            yield io.BufferedReader(_Unpacked(path, file), _PART_BYTES) if is_gzip else file
+            yield io.BufferedReader(_Unpacked(file, path), _PART_BYTES) if is_gzip else file
     except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file", path=path) from error
     except NotRegular as error:
@@ -73,29 +73,28 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes of a gzip file; a small file that unpacks to gigabytes is an error."""
+    """The content of a gzip file; a small file must not fill the memory."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        super().__init__()
-        self._path, self._bytes, self._size = path, gzip.GzipFile(fileobj=file), 0
-        packed = path.stat().st_size
-        self._most = max(limits.MAX_DOCUMENT_BYTES, limits.MAX_UNPACKED_RATIO * packed)
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._file, self._path, self._size = file, path, 0
+        self._gzip = gzip.open(file)  # noqa: SIM115 - it needs no end of its own
 
     def readable(self) -> bool:
         """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read the next bytes."""
-        count = self._bytes.readinto(buffer)
-        self._size += count
-        if self._size > self._most:
+        """Fill a buffer, and return the number of bytes."""
+        read = self._gzip.readinto(buffer)
+        self._size += read
+        most = max(limits.UNPACKED_BYTES, limits.MAX_UNPACKED_RATIO * self._file.tell())
+        if self._size > most:
             raise DatasetError(
-                f"{self._path} unpacks to more than {self._most:,} bytes, far more than texts do; "
-                "unpack it with gunzip to read it all the same",
+                f"{self._path} is unpacked to more than {limits.MAX_UNPACKED_RATIO} times its "
+                "size, as no text is; if that is right, unpack it and read the plain file",
                 path=self._path,
             )
-        return count
+        return read
 
 
 def read_bytes(path: Path, behind: bytes = b"") -> bytes:
@@ -233,7 +232,7 @@ class Row(dict[str, Any]):
         if value is None and optional:
             return ""
         if value is None:
-            others = ", ".join(map(repr, self)) or "none"
+            others = listed([*map(show, self)]) or "none"
             raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
         quoted = f'; write it as "{value}"' if type(value) in (int, float) else ""
         raise FieldError(f"the field {name!r} must be text, found {show(value)}{quoted}")
@@ -252,7 +251,9 @@ class Row(dict[str, Any]):
         """Return the text of a query; raise `FieldError` if it is empty."""
         text = self.take_text(name)
         if not text.strip():
-            raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
+            raise FieldError(
+                f"the field {name!r} is empty, found {show(text)}; a query needs a text"
+            )
         return text
 
     def take_texts(self, name: str) -> list[str] | None:
@@ -342,7 +343,7 @@ class Ids(dict[str, str]):
         """Add an id; raise `FieldError` if it was added before."""
         if row_id in self:
             raise FieldError(
-                f"the {self.noun} id {row_id!r} occurs in {self[row_id]} already; "
+                f"the {self.noun} id {show(row_id)} occurs in {self[row_id]} already; "
                 f"give each {self.noun} its own id"
             )
         self[row_id] = place
@@ -356,3 +357,13 @@ def listed(values: Sequence[str], limit: int = limits.MAX_LISTED_VALUES) -> str:
     """
     head = ", ".join(values[:limit])
     return head if len(values) <= limit else f"{head} and {len(values) - limit:,} more"
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Return the names of columns for an error message; "none" if there are none.
+
+    >>> listed_names(["query", "x" * 70])
+    'query, xxxxxxxxxxxxxxxxxxxxxxxx'
+    """
+    shown = [name[: limits.MAX_NAME_CHARACTERS] for name in names]
+    return listed(shown, limits.MAX_LISTED_FILES) or "none"

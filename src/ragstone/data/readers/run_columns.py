@@ -20,7 +20,7 @@ import numpy as np
 from ragstone.core import limits
 from ragstone.core.byte_codes import MIX, WORD, byte_codes, later_bytes, mixed, same_bytes
 from ragstone.core.decimals import decimals
-from ragstone.data.readers.qrels import JudgementParser
+from ragstone.data.readers.qrels import JudgementParser, grade_of
 from ragstone.data.readers.rows import FieldError, opened, read_bytes
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.errors import DatasetError
@@ -296,7 +296,8 @@ def _grades(text: Text, fields: _Fields) -> Ints:
     _, first, which = np.unique(byte_codes(text, *fields), return_index=True, return_inverse=True)
     starts, sizes = fields.starts[first].tolist(), fields.sizes[first].tolist()
     try:
-        known = [int(text[a : a + size]) for a, size in zip(starts, sizes, strict=True)]
+        parts = [text[a : a + size].decode() for a, size in zip(starts, sizes, strict=True)]
+        known = [grade_of(part) for part in parts]
     except ValueError as error:
         raise _NotPlain from error
     return np.array(known)[which]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast, get_args
 
-from ragstone.data.readers.rows import FieldError, Row, decoded, json_object, parsed
+from ragstone.data.readers.rows import FieldError, Row, decoded, json_object, parsed, show
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Prediction, Query, Score, Status
 
@@ -63,7 +63,7 @@ def read_score_rows(path: Path) -> ScoreRows:
         _refuse_second(path, number, row, known)
         if found.setdefault((score.query_id, score.metric), score) is not score:
             raise DatasetError(
-                f"{path}, line {number}: query {score.query_id!r} has a second value for "
+                f"{path}, line {number}: query {show(score.query_id)} has a second value for "
                 f"{score.metric}; keep one"
             )
         if score.query_id not in queries and {"query", "gold_answers"} & row.keys():
@@ -84,8 +84,9 @@ def _refuse_second(path: Path, number: int, row: Row, known: dict[str, str]) -> 
         value = row.get(field)
         if isinstance(value, str) and value and known.setdefault(field, value) != value:
             raise DatasetError(
-                f"{path}, line {number}: the scores of {field} {value!r} follow those of "
-                f"{known[field]!r}; keep the lines of one {field}, or name the experiment in place "
+                f"{path}, line {number}: the scores of {field} {show(value)} follow those of "
+                f"{show(known[field])}; keep the lines of one {field}, or name the experiment in "
+                "place "
                 "of the file, as e.yaml:SYSTEM:SETTING"
             )
 
@@ -120,11 +121,12 @@ def _score_and_rest(line: bytes) -> tuple[Score, Row]:
         raise FieldError("the field 'value' is missing; write null if there is no value")
     value = row.pop("value")
     if value is not None and (type(value) not in (int, float, bool) or not math.isfinite(value)):
-        raise FieldError(f"the field 'value' must be a finite number or null, found {value!r}")
+        raise FieldError(f"the field 'value' must be a finite number or null, found {show(value)}")
     status = row.pop("status", None) or ("failed" if value is None else "scored")
     if status not in get_args(Status) or (status == "scored") != (value is not None):
         raise FieldError(
-            f"status {status!r} with value {value!r}: 'scored' has a value, 'failed', 'unscored' "
+            f"status {show(status)} with value {show(value)}: 'scored' has a value, 'failed', "
+            "'unscored' "
             "and 'not_applicable' have none"
         )
     reason = row.take_text("reason", optional=True)
@@ -145,8 +147,9 @@ def read_clusters(path: Path) -> dict[str, str]:
     for number, (query_id, cluster) in parsed(path, _json_cluster if is_json else _tab_cluster):
         if found.setdefault(query_id, cluster) != cluster:
             raise DatasetError(
-                f"{path}, line {number}: query {query_id!r} is in cluster {found[query_id]!r} "
-                f"already, found {cluster!r}"
+                f"{path}, line {number}: query {show(query_id)} is in cluster "
+                f"{show(found[query_id])} "
+                f"already, found {show(cluster)}"
             )
     if not found:
         raise DatasetError(
@@ -163,7 +166,7 @@ def _json_cluster(line: bytes) -> tuple[str, str]:
 def _tab_cluster(line: bytes) -> tuple[str, str]:
     query_id, _, cluster = decoded(line).partition("\t")
     if not (query_id and cluster) or "\t" in cluster:
-        raise FieldError(f"expected a query id, a tab and a cluster, found {decoded(line)!r}")
+        raise FieldError(f"expected a query id, a tab and a cluster, found {show(decoded(line))}")
     return query_id, cluster
 
 

@@ -23,7 +23,7 @@ from ragstone.data.readers.foreign_rows import PASSAGE, SENTENCES
 from ragstone.data.readers.nuggets import ASSIGNMENTS
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.record_rows import messages_to_json
-from ragstone.data.readers.rows import FieldError, Ids, Row, reading
+from ragstone.data.readers.rows import FieldError, Ids, Row, listed_names, reading, show
 from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns, tell
 from ragstone.data.readers.table_files import TABLE_ENDS, read_table
 from ragstone.data.table_builder import passages, qrels, queries
@@ -135,7 +135,7 @@ def _checked(found: TableColumns, names: list[str], source: Path) -> TableColumn
     if "text" in found.of:
         return found
     raise ConfigError(
-        f"{source} has no column of questions; its columns are {', '.join(names) or 'none'}; name "
+        f"{source} has no column of questions; its columns are {listed_names(names)}; name "
         f"it with columns: {{text: COLUMN}}"
     )
 
@@ -186,7 +186,7 @@ class _Tables:
             self._digests[passage_id] = digest
             self.passages.add((passage_id, text, title.replace("_", " "), title, ""))
         elif self._digests[passage_id] != digest:
-            raise FieldError(f"two contexts have the id {passage_id!r} and different texts")
+            raise FieldError(f"two contexts have the id {show(passage_id)} and different texts")
         return passage_id
 
     def finish(self, name: str) -> Dataset:

@@ -23,6 +23,7 @@ from ragstone.data.readers.excel import EXCEL_END, excel_rows
 from ragstone.data.readers.foreign_formats import FORMATS, rows_in
 from ragstone.data.readers.foreign_rows import is_promptfoo_table
 from ragstone.data.readers.parquet_columns import ParquetFile, batches
+from ragstone.data.readers.parquet_structure import check_stream
 from ragstone.data.readers.rows import (
     FieldError,
     Row,
@@ -32,6 +33,7 @@ from ragstone.data.readers.rows import (
     json_rows,
     read_bytes,
     reading,
+    show,
 )
 from ragstone.data.readers.split_files import split_files
 from ragstone.errors import DatasetError
@@ -126,6 +128,7 @@ def _arrow_rows(path: Path) -> Iterator[tuple[int, Row]]:
         is_whole = file.read() == _ARROW_END
         file.seek(0)
         try:
+            check_stream(file)
             parts = (batch.to_struct_array().to_pylist() for batch in read_ipc_stream(file))
             yield from enumerate(map(Row, chain.from_iterable(parts)), start=1)
         except GeneratorExit:
@@ -134,7 +137,8 @@ def _arrow_rows(path: Path) -> Iterator[tuple[int, Row]]:
             # The Rust reader raises errors of its own, plain exceptions and panics.
             if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
                 raise
-            raise DatasetError(f"{path} is not a complete Arrow file ({error})") from error
+            cause = str(error)[: limits.MAX_CAUSE_CHARACTERS]
+            raise DatasetError(f"{path} is not a complete Arrow file ({cause})") from error
     if not is_whole:
         raise DatasetError(f"{path} is not a complete Arrow file; get the file again", path=path)
 
@@ -203,7 +207,7 @@ def _header(cells: list[str]) -> list[str]:
         # One column per prompt and provider, each with the same columns after it.
         return [n if n not in names[:i] else f"{n} {i}" for i, n in enumerate(names)]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise FieldError(f"two columns are called {twice!r}; rename one of them")
+        raise FieldError(f"two columns are called {show(twice)}; rename one of them")
     return names
 
 

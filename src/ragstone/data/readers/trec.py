@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ragstone.core.schemas import table_to_relevance
-from ragstone.data.readers.qrels import Known
+from ragstone.data.readers.qrels import Known, grade_of
 from ragstone.data.readers.qrels import read_qrels as read_qrel_table
 from ragstone.data.readers.rows import FieldError, decoded, parsed, show
 from ragstone.errors import DatasetError
@@ -35,8 +35,9 @@ def read_run(path: Path) -> dict[str, Ranking]:
         ranked = scores.setdefault(query_id, {})
         if passage_id in ranked:
             raise DatasetError(
-                f"{path}, line {number}: the passage {passage_id!r} occurs twice in the ranking of "
-                f"query {query_id!r}; keep one of the two lines"
+                f"{path}, line {number}: the passage {show(passage_id)} occurs twice in the "
+                "ranking of "
+                f"query {show(query_id)}; keep one of the two lines"
             )
         ranked[passage_id] = score
     return {query_id: _ranking(ranked) for query_id, ranked in scores.items()}
@@ -55,7 +56,7 @@ def _run_row(line: bytes) -> tuple[str, str, float]:
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise FieldError(f"the score (column 5) must be a finite number, found {columns[4]!r}")
+        raise FieldError(f"the score (column 5) must be a finite number, found {show(columns[4])}")
     return columns[0], columns[2], score
 
 
@@ -83,8 +84,9 @@ def read_subtopics(path: Path) -> dict[str, dict[str, dict[str, int]]]:
         grades = found.setdefault(query_id, {}).setdefault(subtopic, {})
         if grades.setdefault(passage_id, grade) != grade:
             raise DatasetError(
-                f"{path}, line {number}: query {query_id!r}, subtopic {subtopic!r} and passage "
-                f"{passage_id!r} have grade {grade}, and {grades[passage_id]} before; keep one"
+                f"{path}, line {number}: query {show(query_id)}, subtopic {show(subtopic)} and "
+                "passage "
+                f"{show(passage_id)} have grade {grade}, and {grades[passage_id]} before; keep one"
             )
     if len({subtopic for of_query in found.values() for subtopic in of_query}) == 1:
         raise DatasetError(
@@ -113,12 +115,11 @@ def best_grades(
 
 def _subtopic_row(line: bytes) -> tuple[str, str, str, int]:
     columns = decoded(line).split()
-    if len(columns) != _QRELS_COLUMNS or not columns[3].lstrip("-").isdecimal():
+    if len(columns) != _QRELS_COLUMNS:
         raise FieldError(
-            f"expected query id, subtopic, passage id and a whole number as grade, found "
-            f"{show(' '.join(columns))}"
+            f"expected query id, subtopic, passage id and grade, found {show(' '.join(columns))}"
         )
-    return columns[0], columns[1], columns[2], int(columns[3])
+    return columns[0], columns[1], columns[2], grade_of(columns[3])
 
 
 def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:
@@ -143,7 +144,7 @@ def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:
             for written in (query_id, passage_id):
                 if len(written.split()) != 1:
                     raise DatasetError(
-                        f"the id {written!r} is empty or contains white space, which separates "
+                        f"the id {show(written)} is empty or contains white space, which separates "
                         f"the columns of a TREC run; change the id"
                     )
             yield f"{query_id} Q0 {passage_id} {rank} {score!r} {tag}\n".encode()

@@ -59,7 +59,7 @@ def _references(given: Any) -> list[str] | None:
         raise FieldError(f"reference {ids.index('')} has no id, found {show(given[ids.index('')])}")
     if len(set(ids)) < len(ids):
         twice = next(one for one in ids if ids.count(one) > 1)
-        raise FieldError(f"the reference {twice!r} is listed twice; keep one of the two")
+        raise FieldError(f"the reference {show(twice)} is listed twice; keep one of the two")
     return ids
 
 
