@@ -14,12 +14,12 @@ import secrets
 import socket
 import sqlite3
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from ragstone.calls import clock
 from ragstone.calls.file_locks import lock_problem
 from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
@@ -151,7 +151,7 @@ class Leases(CallLeases):
         row = connection.execute("SELECT beat FROM owners WHERE owner = ?", (owner,)).fetchone()
         if row is None or not may_live(owner):
             return True
-        now = time.monotonic()
+        now = clock.monotonic()
         beat, since = self._beats.get(owner, (None, now))
         if beat != row[0]:
             since = now
@@ -180,11 +180,14 @@ class Leases(CallLeases):
             self._renew(connection)
             closing.pop_all()
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._keep_alive, name="ragstone-leases", daemon=True
-            )
-            self._thread.start()
+            self._start_heartbeat()
         return connection
+
+    def _start_heartbeat(self) -> None:
+        self._thread = threading.Thread(
+            target=self._keep_alive, name="ragstone-leases", daemon=True
+        )
+        self._thread.start()
 
     def _discard(self) -> None:
         """Remove a damaged file: its leases are worth less than an error."""
@@ -195,15 +198,18 @@ class Leases(CallLeases):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _renew(self, connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT OR REPLACE INTO owners VALUES (?, ?)", (self.owner, time.time()))
+        connection.execute("INSERT OR REPLACE INTO owners VALUES (?, ?)", (self.owner, clock.now()))
 
     def _keep_alive(self) -> None:
         """Renew the heartbeat until `close`: a thread."""
         while not self._closing.wait(limits.LEASE_HEARTBEAT_SECONDS):
-            # A missed heartbeat costs a repeated call; the next claim reports a lasting error.
-            with contextlib.suppress(sqlite3.Error), self._lock, self._transaction() as connection:
-                self._renew(connection)
-                self._flush(connection)
+            self._beat()
+
+    def _beat(self) -> None:
+        # A missed heartbeat costs a repeated call; the next claim reports a lasting error.
+        with contextlib.suppress(sqlite3.Error), self._lock, self._transaction() as connection:
+            self._renew(connection)
+            self._flush(connection)
 
 
 def live_owners(path: Path) -> list[str]:
@@ -213,7 +219,7 @@ def live_owners(path: Path) -> list[str]:
         return []
     with sqlite_errors(file), contextlib.closing(sqlite3.connect(file)) as connection:
         rows = connection.execute("SELECT owner, beat FROM owners").fetchall()
-    recent = time.time() - limits.LEASE_EXPIRY_SECONDS
+    recent = clock.now() - limits.LEASE_EXPIRY_SECONDS
     return [owner for owner, beat in rows if beat > recent and may_live(owner)]
 
 
