@@ -23,6 +23,7 @@ from ragstone.calls import clock
 from ragstone.calls.file_locks import lock_problem
 from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
+from ragstone.core.atomic_files import make_folder
 
 if TYPE_CHECKING:
     from ragstone.calls.rate_control import ConcurrencyLimiter
@@ -112,7 +113,7 @@ class Leases(CallLeases):
 
     def _locks_work(self) -> bool:
         if self._problem is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             self._problem = lock_problem(self.path.parent)
             if self._problem:
                 _LOG.warning(

@@ -23,6 +23,7 @@ from ragstone.calls.file_locks import journal_mode
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
+from ragstone.core.atomic_files import make_folder
 from ragstone.core.schemas import lists_to_steps, steps_to_lists
 from ragstone.errors import StoreError
 from ragstone.types import FailureKind, Passage, Reported
@@ -62,7 +63,7 @@ class Entry:
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open a log, creating or upgrading its table; raise `StoreError` for a newer version."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     connection = open_shared(path)
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)

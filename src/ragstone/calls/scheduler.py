@@ -19,6 +19,7 @@ from ragstone.errors import CallError, RagstoneError
 if TYPE_CHECKING:
     from ragstone.calls.leases import CallLeases
     from ragstone.calls.log import CallLog
+    from ragstone.calls.rate_control import ConcurrencyLimiter
     from ragstone.calls.types import CallClient, Request
 
 _POLL_SECONDS: Final = 0.005
@@ -297,15 +298,14 @@ class Engine:
         """Return the reply of the first successful attempt, or the failure of the last one."""
         time = asyncio.get_running_loop().time
         pace, policy = batch.client.pace, self.retry_policy
+        # The wait for a pause before the first attempt is not part of a call's time.
+        due = await _next_start(pace, time(), math.inf)
         started, failures, attempts = time(), 0, 0
         # A provider may take a day for a batch.
         deadline = math.inf if batch.client.endpoint.batch else started + policy.deadline
         endpoint = batch.client.endpoint
         timeout = policy.timeout if endpoint.serve is None else policy.deadline
         while True:
-            now = time()
-            due = max(now, pace.not_before)
-            await asyncio.sleep(due - now)
             attempts, began = attempts + 1, time()
             try:
                 limit = None if endpoint.batch else min(began + timeout, deadline)
@@ -343,15 +343,15 @@ class Engine:
             failures = attempts if endpoint.batch else failures
             jitter = 0.0 if endpoint.batch else clock.jitter()
             wait = policy.wait(max(failures, 1), jitter)
-            next_attempt = max(time() + wait, pace.not_before)
-            if not error.retryable or failures >= policy.attempts or next_attempt >= deadline:
+            may_repeat = error.retryable and failures < policy.attempts
+            due = await _next_start(pace, time() + wait, deadline if may_repeat else -math.inf)
+            if due == math.inf:
                 self._count_failure(batch, error)
                 seconds, reason = time() - started, error.reason
                 if attempts > 1:
                     reason = f"{reason} ({attempts} attempts in {seconds:.0f} s)"
                 timed = None if endpoint.batch else seconds
                 return Failure(reason, error.status, timed, attempts, key, error.kind)
-            await asyncio.sleep(wait)
 
     def _count_failure(self, batch: Batch, error: AttemptError) -> None:
         """Abort the batch if other calls would fail the same way: after several outages in a row.
@@ -368,6 +368,20 @@ class Engine:
                 f"{error.reason}. The run was stopped, and every reply so far is kept: run the "
                 "same command again to resume"
             )
+
+
+async def _next_start(pace: ConcurrencyLimiter, earliest: float, deadline: float) -> float:
+    """Wait until an attempt may start, and return when that was.
+
+    Returns infinity at once if it may not start before the deadline. A pause that another call is
+    told meanwhile counts too.
+    """
+    time = asyncio.get_running_loop().time
+    while (due := max(earliest, pace.not_before)) < deadline:
+        await asyncio.sleep(due - time())
+        if pace.not_before <= due:
+            return due
+    return math.inf
 
 
 async def _close(clients: Sequence[CallClient]) -> None:

@@ -76,6 +76,15 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents unless they exist; power loss does not take them away."""
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in new:
+        # The name of a new folder is in its parent, which nothing else syncs.
+        _sync(one.parent)
+
+
 def write_document(path: Path, content: bytes, what: str) -> Path:
     """Write a file such as a report, and return its path; raise `StoreError` if that fails."""
     try:
@@ -114,12 +123,9 @@ def is_temporary(path: Path) -> bool:
 def _temporary_folder(parent: Path) -> Iterator[Path]:
     # `mkdir`, not `mkdtemp`: permissions follow the user's umask.
     temporary = parent / f"{_PREFIX}{secrets.token_hex(8)}"
-    new = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-    temporary.mkdir(parents=True)
+    make_folder(parent)
+    temporary.mkdir()
     try:
-        for folder in new:
-            # The name of a new folder is in its parent, which nothing else syncs.
-            _sync(folder.parent)
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

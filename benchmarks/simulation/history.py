@@ -1,0 +1,419 @@
+"""One history: processes, a faulty server and a disk, all drawn from one seed, and what must hold."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import secrets
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from arro3.core import Table
+
+from ragstone.calls import clock, leases, log_file
+from ragstone.calls.log import CallLog
+from ragstone.calls.scheduler import RetryPolicy
+from ragstone.calls.types import Failure, Outcome
+from ragstone.core import store as store_module
+from ragstone.core.checksums import forget_digests
+from ragstone.core.store import Store
+from ragstone.errors import DamagedFile
+from simulation.disk import Left, State  # type: ignore[import-not-found,unused-ignore]
+from simulation.loop import STUCK, Machine, SimLoop  # type: ignore[import-not-found,unused-ignore]
+from simulation.process import Process, requests, table_of  # type: ignore[import-not-found,unused-ignore]
+from simulation.recorded_disk import RecordedDisk, write_state  # type: ignore[import-not-found,unused-ignore]
+from simulation.server import SimServer  # type: ignore[import-not-found,unused-ignore]
+
+POLICY = RetryPolicy(
+    timeout=20.0, deadline=120.0, attempts=4, first_wait=0.5, longest_wait=10.0, give_up_after=6
+)
+SECONDS = 40_000.0
+"""Virtual time in which a history with finite faults must end."""
+EVENTS = ("kill", "kill at a write", "power", "power at a write", "suspend", "clock set back")
+LEASE_LOST = 5.0
+"""Seconds of suspension after which another process may have taken the leases."""
+
+
+class Violated(Exception):
+    """Something happened that must never happen."""
+
+
+@cache
+def memory_folder() -> str | None:
+    """Return a folder on a memory disk, or None if there is none."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a history may contain; each part is drawn from the seed."""
+
+    faults: int = 40
+    events: int = 4
+    processes: int = 2
+    items: int = 10
+    ignore_syncs: bool = False
+
+
+@dataclass
+class Acknowledged:
+    """What was told to be safe: reply or document -> its value, and the journal's length then."""
+
+    replies: dict[str, tuple[str, int]] = field(default_factory=dict)
+    documents: dict[str, list[tuple[dict[str, Any], int]]] = field(default_factory=dict)
+    tables: dict[str, int] = field(default_factory=dict)
+
+    def begin_journal(self) -> None:
+        """Take everything so far as true from the start of a new journal."""
+        self.replies = {key: (value, 0) for key, (value, _) in self.replies.items()}
+        self.documents = {k: [(v, 0) for v, _ in vs[-1:]] for k, vs in self.documents.items()}
+        self.tables = dict.fromkeys(self.tables, 0)
+
+
+class History:
+    """A history of one seed, in a folder of its own."""
+
+    def __init__(self, seed: int, folder: Path, plan: Plan | None = None) -> None:
+        self.seed, self.root, self.scratch = seed, folder / "disk", folder / "scratch"
+        plan = plan or Plan()
+        self.draw = draw = random.Random(seed)
+        self.machine = Machine(random.Random(seed + 1))
+        self.disk = RecordedDisk(
+            self.root, random.Random(seed + 2), ignore_syncs=plan.ignore_syncs
+        )
+        faults = draw.randrange(plan.faults + 1)
+        self.server = SimServer(self, random.Random(seed + 3), faults, draw.uniform(0.05, 0.6))
+        self.acked = Acknowledged()
+        self.digest = hashlib.blake2b(digest_size=12)
+        self.happened: Counter[str] = Counter()
+        self.clock_offset, self.pid = 0.0, 100
+        self.trace: list[str] = []
+        self.keep_trace = False
+        count = 1 + draw.randrange(plan.processes)
+        items = {step: draw.randint(1, plan.items) for step in ("answer", "verdict")}
+        self.processes = [
+            Process(self, f"p{n}", draw.choice(["a", "b"]), draw.randint(1, 8), POLICY, items)
+            for n in range(count)
+        ]
+        self.events = [draw.choice(EVENTS) for _ in range(draw.randrange(plan.events + 1))]
+        self.next_event: int | None = None
+        self.init = SimLoop(self.machine, "init")
+        self.expected = {
+            step: table_digest([f"answer to {r.messages[-1][1]}" for r in requests(step, size)])
+            for step, size in items.items()
+        }
+
+    # --- what the processes tell
+
+    def note(self, text: str) -> None:
+        """Add a line to the trace."""
+        line = f"{self.machine.time:.6f} {text}"
+        self.digest.update(line.encode())
+        if self.keep_trace:
+            self.trace.append(line)
+
+    def violated(self, what: str) -> None:
+        """End the history: an invariant does not hold."""
+        if not self.disk.frozen:
+            self.violation = self.violation or what
+
+    violation: str = ""
+
+    def failed(self, process: Process, error: Exception) -> None:
+        """Note an error that ends a process: there is no reason for one."""
+        if not process.loop.dead:
+            self.violated(f"{process.name} ended with {type(error).__name__}: {error}")
+
+    def asked(self, process: Process, key: str) -> None:
+        """Check that a call is not asked after its acknowledgement."""
+        if key in self.acked.replies and not process.suspended:
+            self.violated(f"{process.name} asked {key[:8]} after its reply was acknowledged")
+
+    def acknowledged(self, process: Process, outcomes: Sequence[Outcome]) -> None:
+        """Note outcomes that count: their replies must exist from now on, unchanged."""
+        if self.disk.frozen:
+            return
+        for one in outcomes:
+            self.note(f"{process.name} has {one.key[:8]} {type(one).__name__}")
+            if isinstance(one, Failure):
+                continue
+            known = self.acked.replies.setdefault(
+                one.key, (one.served_by, len(self.disk.journal))
+            )
+            if known[0] != one.served_by:
+                self.violated(f"{one.key[:8]} was {known[0]!r} and is {one.served_by!r}")
+
+    def write_document(self, store: Store, kind: str, value: Mapping[str, Any]) -> None:
+        """Write a document of the store, which is acknowledged when the function returns."""
+        versions = self.acked.documents.setdefault(kind, [])
+        number = versions[-1][0]["number"] + 1 if versions else 1
+        document = {"number": number, **value}
+        versions.append((document, -1))
+        store.write_json(kind, "simulated", document)
+        self.disk.look()
+        if not self.disk.frozen:
+            versions[-1] = document, len(self.disk.journal)
+            self.note(f"wrote {kind} {number}")
+
+    def keep(self, store: Store, step: str, table: Table) -> str:
+        """Store a table, and compare it with that of a run without faults."""
+        stored = store.keep(step, table)
+        self.disk.look()
+        if not self.disk.frozen:
+            if stored.digest != self.expected[step]:
+                self.violated(f"the table of {step} differs from that of a run without faults")
+            folder = f"steps/{step}-{stored.digest[: store_module.KEY_LENGTH]}"
+            self.acked.tables.setdefault(folder, len(self.disk.journal))
+            self.note(f"kept {folder}")
+        return stored.digest
+
+    def check_documents(self, store: Store, end: int | None = None) -> None:
+        """Check documents and tables that were acknowledged within a journal of that length."""
+        for kind, versions in self.acked.documents.items():
+            safe = [d for d, when in versions if 0 <= when <= (len(self.disk.journal) if end is None else end)]
+            try:
+                found = store.read_json(kind, "simulated")
+            except DamagedFile as error:
+                self.violated(f"{kind} is damaged: {error.what}")
+                continue
+            if safe and (found is None or found["number"] < safe[-1]["number"]):
+                self.violated(f"{kind} {safe[-1]['number']} was acknowledged, found {found}")
+        forget_digests()
+        for folder in sorted((store.root / "steps").glob("*-*")):
+            if not folder.name.startswith(".tmp-") and store._sound(folder) is None:
+                self.violated(f"{folder.name} is damaged")
+        for name, when in self.acked.tables.items():
+            if (end is None or when <= end) and not (store.root / name).exists():
+                self.violated(f"{name} was acknowledged and is lost")
+
+    # --- crashes
+
+    def check_state(self, state: State, end: int) -> None:
+        """Check that a state of the disk has all that was acknowledged by then."""
+        write_state(self.scratch, state)
+        store = Store(self.scratch / "store")
+        keys = {key: value for key, (value, when) in self.acked.replies.items() if when <= end}
+        with CallLog(store.call_log) as log:
+            found = log.replies(list(keys))
+        for key, value in keys.items():
+            if key not in found:
+                self.violated(f"the acknowledged reply {key[:8]} is lost")
+            elif found[key].served_by != value:
+                self.violated(f"the acknowledged reply {key[:8]} has changed")
+        self.check_documents(store, end)
+
+    def crash_states(self) -> Iterator[tuple[State, int]]:
+        """Yield every state that power loss may leave, with the length of its journal."""
+        from simulation.disk import Replay
+
+        replay, draw = Replay(self.disk.base), random.Random(self.seed + 4)
+        for end, op in enumerate(self.disk.journal, 1):
+            replay.apply(op)
+            for left in Left:
+                yield replay.state(left, draw), end
+
+    def _power_loss(self) -> None:
+        for process in self.processes:
+            if not process.loop.dead:
+                process.end()
+        self.disk.fuse, self.disk.frozen = None, False
+        left = self.draw.choice(list(Left))
+        state = self.disk.crash(left, self.draw)
+        end = len(self.disk.journal)
+        self.note(f"power loss, {left.value} of what was not synced")
+        with outside(self.disk):
+            self.check_state(state, end)
+        self.acked.begin_journal()
+        self.disk.put(state)
+        for process in self.processes:
+            if process.loop.dead or not process.finished:
+                self._restart(process)
+
+    def _kill(self, process: Process) -> None:
+        self.note(f"{process.name} killed")
+        process.end()
+        self.disk.fuse, self.disk.frozen = None, False
+        self._restart(process)
+
+    def _restart(self, process: Process) -> None:
+        self.pid += 1
+        process.pid, process.finished = 0, False
+        self.init.call_later(self.draw.choice([0.0, 1.0, 30.0]), process.start, self.pid)
+
+    def _running(self) -> list[Process]:
+        return [one for one in self.processes if not one.loop.dead and not one.finished]
+
+    def _next_event(self) -> None:
+        """Let the next event happen if its moment has come."""
+        if not self.events:
+            return
+        kind = self.events[0]
+        if self.next_event is None:
+            self.next_event = self.machine.steps + int(self.draw.expovariate(1 / 150))
+        if self.machine.steps < self.next_event:
+            return
+        if kind.endswith("a write") and self.disk.fuse is None and not self.disk.frozen:
+            self.disk.fuse = self.draw.randrange(40)
+        running = self._running()
+        if not running or (kind.endswith("a write") and not self.disk.frozen):
+            return
+        self.events.pop(0)
+        self.next_event = None
+        self.happened[kind] += 1
+        chosen = self.draw.choice(running)
+        if kind.startswith("power"):
+            self._power_loss()
+        elif kind == "kill at a write":
+            self._kill(self.last)
+        elif kind == "kill":
+            self._kill(chosen)
+        elif kind == "suspend":
+            seconds = self.draw.choice([3.0, 40.0])
+            chosen.suspended += seconds > LEASE_LOST
+            chosen.loop.suspend(seconds)
+            self.note(f"{chosen.name} suspended for {seconds} s")
+        else:
+            self.clock_offset -= 3600.0
+            self.note("clock set back")
+
+    @property
+    def last(self) -> Process:
+        """The process that ran the last step."""
+        return next(one for one in self.processes if one.loop is self.last_loop)
+
+    last_loop: SimLoop
+
+    # --- the whole
+
+    def run(self) -> None:
+        """Run to the end; raise `Violated` with what must not happen."""
+        self.root.mkdir(parents=True)
+        with simulated(self), self.disk.recording():
+            for process in self.processes:
+                self.pid += 1
+                process.start(self.pid)
+            while any(one.loop.dead or not one.finished for one in self.processes):
+                self._step()
+            for process in self.processes:
+                process.end()
+            self.disk.frozen = False
+        problems = [text for one in self.processes for text in one.loop.problems]
+        if problems:
+            self.violated(f"nobody handled: {problems[0]}")
+        end = len(self.disk.journal)
+        self.check_state(self.disk.crash(Left.NONE, self.draw), end)
+        self._raise()
+        for op in self.disk.journal:
+            self.digest.update(repr(op[:3]).encode() + op.data)
+
+    def _step(self) -> None:
+        self._next_event()
+        moved = self.machine.step()
+        self._raise()
+        if not moved:
+            raise Violated("nothing is left to run, and not everything is done")
+        if self.machine.steps > STUCK or self.machine.time > SECONDS:
+            raise Violated(f"not done after {self.machine.time:,.0f} s and {self.machine.steps:,} steps")
+
+    def _raise(self) -> None:
+        if self.violation:
+            raise Violated(self.violation)
+
+
+def table_digest(texts: Sequence[str]) -> str:
+    """Return the digest of the table of some texts."""
+    return store_module.digest_table(table_of(texts))
+
+
+@contextmanager
+def outside(disk: RecordedDisk) -> Iterator[None]:
+    """Let nothing be recorded: the scratch folder is outside of the disk anyway."""
+    assert not disk.frozen
+    yield
+
+
+@contextmanager
+def simulated(history: History) -> Iterator[None]:
+    """Replace clocks, random numbers and names of processes by those of a history."""
+    machine, names = history.machine, random.Random(history.seed + 5)
+
+    def now() -> float:
+        return 1.7e9 + machine.time + history.clock_offset
+
+    def current() -> Process | None:
+        found = [one for one in history.processes if one.loop is machine.running]
+        if found:
+            history.last_loop = found[0].loop
+        return found[0] if found else None
+
+    def new_owner() -> str:
+        process = current()
+        assert process is not None
+        return f"{process.machine}/boot/1:{process.pid}:{names.randbytes(4).hex()}"
+
+    def may_live(owner: str) -> bool:
+        host, pid, _ = owner.rsplit(":", 2)
+        process = current()
+        if process is None or host != f"{process.machine}/boot/1":
+            return True
+        return any(one.pid == int(pid) and not one.loop.dead for one in history.processes)
+
+    journal = "truncate" if names.random() < 0.2 else "wal"
+    history.disk.process = current
+    fixed: list[tuple[object, str, object]] = [
+        (clock, "monotonic", lambda: machine.time),
+        (clock, "now", now),
+        (clock, "jitter", history.draw.random),
+        (store_module, "time", SimpleNamespace(time=now)),
+        (secrets, "token_hex", lambda size: names.randbytes(size).hex()),
+        (leases, "new_owner", new_owner),
+        (leases, "may_live", may_live),
+        (leases, "lock_problem", lambda _: ""),
+        (log_file, "journal_mode", lambda _: journal),
+    ]
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with ExitStack() as stack:
+            for owner, name, value in fixed:
+                stack.enter_context(patch.object(owner, name, value))
+            yield
+    finally:
+        logging.disable(before)
+
+
+@dataclass
+class Told:
+    """What a history tells when it has ended."""
+
+    seed: int
+    violation: str = ""
+    digest: str = ""
+    faults: Counter[str] = field(default_factory=Counter)
+    events: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    calls: int = 0
+
+
+def run_seed(seed: int, plan: Plan | None = None) -> Told:
+    """Run the history of a seed."""
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
+        history = History(seed, Path(folder), plan)
+        told = Told(seed)
+        try:
+            history.run()
+        except Violated as error:
+            told.violation = str(error)
+        told.digest = history.digest.hexdigest()
+        told.faults, told.events = history.server.spent, history.happened
+        told.seconds, told.calls = history.machine.time, sum(history.server.asked.values())
+        return told
