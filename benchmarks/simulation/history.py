@@ -75,7 +75,10 @@ class Acknowledged:
     def begin_journal(self) -> None:
         """Take everything so far as true from the start of a new journal."""
         self.replies = {key: (value, 0) for key, (value, _) in self.replies.items()}
-        self.documents = {k: [(v, 0) for v, _ in vs[-1:]] for k, vs in self.documents.items()}
+        self.documents = {
+            kind: [(value, min(when, 0)) for value, when in versions]
+            for kind, versions in self.documents.items()
+        }
         self.tables = dict.fromkeys(self.tables, 0)
 
 
@@ -135,8 +138,14 @@ class History:
 
     def asked(self, process: Process, key: str) -> None:
         """Check that a call is not asked after its acknowledgement."""
-        if key in self.acked.replies and not process.suspended:
+        if key in self.acked.replies and not process.may_repeat:
             self.violated(f"{process.name} asked {key[:8]} after its reply was acknowledged")
+
+    def leases_lost(self) -> None:
+        """Note that a damaged file of leases was removed, which may repeat calls."""
+        self.happened["damaged leases"] += 1
+        for process in self.processes:
+            process.may_repeat = True
 
     def acknowledged(self, process: Process, outcomes: Sequence[Outcome]) -> None:
         """Note outcomes that count: their replies must exist from now on, unchanged."""
@@ -245,6 +254,8 @@ class History:
         self._restart(process)
 
     def _restart(self, process: Process) -> None:
+        if process.pid == 0:
+            return  # it is about to be started already
         self.pid += 1
         process.pid, process.finished = 0, False
         self.init.call_later(self.draw.choice([0.0, 1.0, 30.0]), process.start, self.pid)
@@ -278,7 +289,8 @@ class History:
             self._kill(chosen)
         elif kind == "suspend":
             seconds = self.draw.choice([3.0, 40.0])
-            chosen.suspended += seconds > LEASE_LOST
+            chosen.suspended += 1
+            chosen.may_repeat |= seconds > LEASE_LOST
             chosen.loop.suspend(seconds)
             self.note(f"{chosen.name} suspended for {seconds} s")
         else:
@@ -288,9 +300,7 @@ class History:
     @property
     def last(self) -> Process:
         """The process that ran the last step."""
-        return next(one for one in self.processes if one.loop is self.last_loop)
-
-    last_loop: SimLoop
+        return next(one for one in self.processes if one.loop is self.machine.last)
 
     # --- the whole
 
@@ -301,11 +311,13 @@ class History:
             for process in self.processes:
                 self.pid += 1
                 process.start(self.pid)
-            while any(one.loop.dead or not one.finished for one in self.processes):
-                self._step()
-            for process in self.processes:
-                process.end()
-            self.disk.frozen = False
+            try:
+                while any(one.loop.dead or not one.finished for one in self.processes):
+                    self._step()
+            finally:
+                for process in self.processes:
+                    process.end()
+                self.disk.frozen = False
         problems = [text for one in self.processes for text in one.loop.problems]
         if problems:
             self.violated(f"nobody handled: {problems[0]}")
@@ -351,8 +363,6 @@ def simulated(history: History) -> Iterator[None]:
 
     def current() -> Process | None:
         found = [one for one in history.processes if one.loop is machine.running]
-        if found:
-            history.last_loop = found[0].loop
         return found[0] if found else None
 
     def new_owner() -> str:

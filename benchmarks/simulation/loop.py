@@ -24,6 +24,8 @@ class Machine:
         self.steps = 0
         self.loops: list[SimLoop] = []
         self.running: SimLoop | None = None
+        self.last: SimLoop | None = None
+        """The loop of the last step."""
 
     def step(self) -> bool:
         """Run one handle that the seed chooses; False if nothing is left to run."""
@@ -37,6 +39,7 @@ class Machine:
         loop = self.draw.choice(ready)
         handle = loop.ready.pop(self.draw.randrange(len(loop.ready)))
         self.steps += 1
+        self.last = loop
         with self.inside(loop):
             if not handle.cancelled():
                 handle._run()  # noqa: SLF001 - as every event loop does

@@ -90,6 +90,10 @@ class InlineLeases(Leases):
             self._beat()
             self._start_heartbeat()
 
+    def _discard(self) -> None:
+        self.process.history.leases_lost()
+        super()._discard()
+
     def close(self) -> None:
         """Give every lease back."""
         self.open = False
@@ -168,7 +172,9 @@ class Process:
     loop: SimLoop = field(init=False)
     finished: bool = False
     suspended: int = 0
-    """How often it was suspended for so long that its leases may be gone."""
+    """How often it was suspended."""
+    may_repeat: bool = False
+    """Whether its leases may be gone, so that another process may make its calls too."""
 
     async def main(self) -> None:
         """Run until everything has a reply."""

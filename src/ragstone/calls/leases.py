@@ -81,10 +81,13 @@ class Leases(CallLeases):
             for part, places in in_parts(keys):
                 try:
                     claimed |= self._claim(part, places)
-                except sqlite3.OperationalError:
-                    raise
-                except sqlite3.DatabaseError:
-                    self._discard()
+                except sqlite3.DatabaseError as error:
+                    if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED:
+                        self._disconnect()  # another process has discarded a damaged file
+                    elif isinstance(error, sqlite3.OperationalError):
+                        raise
+                    else:
+                        self._discard()
                     claimed |= self._claim(part, places)
         return claimed
 
@@ -190,11 +193,14 @@ class Leases(CallLeases):
         )
         self._thread.start()
 
-    def _discard(self) -> None:
-        """Remove a damaged file: its leases are worth less than an error."""
+    def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _discard(self) -> None:
+        """Remove a damaged file: its leases are worth less than an error."""
+        self._disconnect()
         for suffix in ("", "-wal", "-shm", "-journal"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 

@@ -149,6 +149,17 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         self._copy(rows)
         return found | {row[0]: outcome for row in rows if (outcome := outcome_of(row))}
 
+    def after_failures(self, keys: Sequence[str]) -> float:
+        """Return now, or a date after all failures of some calls if the clock was set back."""
+        latest = clock.now()
+        if self.path.exists():
+            with self._reading() as connection:
+                for part, places in in_parts(keys):
+                    query = f"SELECT max(made_at) FROM calls WHERE key IN ({places}) AND NOT replied"  # noqa: S608 - only question marks
+                    (failed,) = connection.execute(query, part).fetchone()
+                    latest = max(latest, math.nextafter(failed or 0.0, math.inf))
+        return latest
+
     def _own(
         self, keys: Sequence[str], rejected_since: float, failed_since: float
     ) -> dict[str, Outcome]:

@@ -69,7 +69,7 @@ class Batch:
     """Runs before each call. An error stops the batch after the calls in flight."""
     rejected_since: float
     """Replies that were rejected earlier are requested again."""
-    started: float = field(default_factory=lambda: clock.now())
+    failed_since: float = field(init=False)
     """Failures of other processes since then are outcomes; earlier ones are repeated."""
     claimed: deque[tuple[str, Request]] = field(default_factory=deque)
     waiting: dict[str, Request] = field(default_factory=dict)
@@ -86,6 +86,10 @@ class Batch:
     abandoned: bool = False
     ready: threading.Condition = field(default_factory=threading.Condition)
 
+    def __post_init__(self) -> None:
+        """Note the failures so far."""
+        self.failed_since = self.log.after_failures([key for key, _ in self.pending])
+
     def claim(self, count: int) -> bool:
         """Claim the next calls if none is claimed; return whether there is one to make."""
         while self.pending and not self.claimed:
@@ -99,7 +103,7 @@ class Batch:
         leased = self.leases.claim(keys)
         # In this order: an outcome is in the log before its lease is given back.
         found = self.log.outcomes(
-            keys, rejected_since=self.rejected_since, failed_since=self.started
+            keys, rejected_since=self.rejected_since, failed_since=self.failed_since
         )
         self.leases.release(leased & found.keys())
         self.leased |= leased - found.keys()
