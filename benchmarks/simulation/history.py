@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,21 +22,21 @@ from arro3.core import Table
 from ragstone.calls import clock, leases, log_file
 from ragstone.calls.log import CallLog
 from ragstone.calls.scheduler import RetryPolicy
-from ragstone.calls.types import Failure, Outcome
+from ragstone.calls.types import Failure, Outcome, Reply
 from ragstone.core import store as store_module
 from ragstone.core.checksums import forget_digests
 from ragstone.core.store import Store
-from ragstone.errors import DamagedFile
-from simulation.disk import Left, State  # type: ignore[import-not-found,unused-ignore]
-from simulation.loop import STUCK, Machine, SimLoop  # type: ignore[import-not-found,unused-ignore]
-from simulation.process import Process, requests, table_of  # type: ignore[import-not-found,unused-ignore]
-from simulation.recorded_disk import RecordedDisk, write_state  # type: ignore[import-not-found,unused-ignore]
-from simulation.server import SimServer  # type: ignore[import-not-found,unused-ignore]
+from ragstone.errors import DamagedFile, StoreError
+from benchmarks.simulation.disk import Left, Replay, State
+from benchmarks.simulation.loop import START, STUCK, Machine, SimLoop
+from benchmarks.simulation.process import Process, requests, table_of
+from benchmarks.simulation.recorded_disk import RecordedDisk, write_state
+from benchmarks.simulation.server import SimServer
 
 POLICY = RetryPolicy(
     timeout=20.0, deadline=120.0, attempts=4, first_wait=0.5, longest_wait=10.0, give_up_after=6
 )
-SECONDS = 40_000.0
+SECONDS = 15_000.0
 """Virtual time in which a history with finite faults must end."""
 EVENTS = ("kill", "kill at a write", "power", "power at a write", "suspend", "clock set back")
 LEASE_LOST = 5.0
@@ -142,8 +142,8 @@ class History:
             self.violated(f"{process.name} asked {key[:8]} after its reply was acknowledged")
 
     def leases_lost(self) -> None:
-        """Note that a damaged file of leases was removed, which may repeat calls."""
-        self.happened["damaged leases"] += 1
+        """Note that leases may be gone while their calls are made: these may be repeated."""
+        self.happened["leases lost"] += 1
         for process in self.processes:
             process.may_repeat = True
 
@@ -211,8 +211,12 @@ class History:
         write_state(self.scratch, state)
         store = Store(self.scratch / "store")
         keys = {key: value for key, (value, when) in self.acked.replies.items() if when <= end}
-        with CallLog(store.call_log) as log:
-            found = log.replies(list(keys))
+        found: dict[str, Reply] = {}
+        try:
+            with CallLog(store.call_log) as log:
+                found = log.replies(list(keys))
+        except StoreError as error:
+            self.violated(str(error))
         for key, value in keys.items():
             if key not in found:
                 self.violated(f"the acknowledged reply {key[:8]} is lost")
@@ -220,15 +224,25 @@ class History:
                 self.violated(f"the acknowledged reply {key[:8]} has changed")
         self.check_documents(store, end)
 
-    def crash_states(self) -> Iterator[tuple[State, int]]:
-        """Yield every state that power loss may leave, with the length of its journal."""
-        from simulation.disk import Replay
+    def check_states(self, most: int) -> tuple[int, int]:
+        """Check states that power loss may leave: their number, and how many lose something.
 
+        Of more than `most` states, some are drawn.
+        """
         replay, draw = Replay(self.disk.base), random.Random(self.seed + 4)
-        for end, op in enumerate(self.disk.journal, 1):
-            replay.apply(op)
-            for left in Left:
-                yield replay.state(left, draw), end
+        every = [(end, left) for end in range(1, len(self.disk.journal) + 1) for left in Left]
+        chosen = set(every if len(every) <= most else draw.sample(every, most))
+        first, losing = "", 0
+        with simulated(self):
+            for end, op in enumerate(self.disk.journal, 1):
+                replay.apply(op)
+                for left in (left for left in Left if (end, left) in chosen):
+                    self.violation = ""
+                    self.check_state(replay.state(left, draw), end)
+                    losing += bool(self.violation)
+                    first = first or self.violation and f"after {end} writes, {left.value}: {self.violation}"
+        self.violation = first
+        return len(chosen), losing
 
     def _power_loss(self) -> None:
         for process in self.processes:
@@ -239,8 +253,7 @@ class History:
         state = self.disk.crash(left, self.draw)
         end = len(self.disk.journal)
         self.note(f"power loss, {left.value} of what was not synced")
-        with outside(self.disk):
-            self.check_state(state, end)
+        self.check_state(state, end)
         self.acked.begin_journal()
         self.disk.put(state)
         for process in self.processes:
@@ -290,7 +303,8 @@ class History:
         elif kind == "suspend":
             seconds = self.draw.choice([3.0, 40.0])
             chosen.suspended += 1
-            chosen.may_repeat |= seconds > LEASE_LOST
+            if seconds > LEASE_LOST:
+                self.leases_lost()
             chosen.loop.suspend(seconds)
             self.note(f"{chosen.name} suspended for {seconds} s")
         else:
@@ -318,14 +332,13 @@ class History:
                 for process in self.processes:
                     process.end()
                 self.disk.frozen = False
-        problems = [text for one in self.processes for text in one.loop.problems]
-        if problems:
-            self.violated(f"nobody handled: {problems[0]}")
-        end = len(self.disk.journal)
-        self.check_state(self.disk.crash(Left.NONE, self.draw), end)
-        self._raise()
+            problems = [text for one in self.processes for text in one.loop.problems]
+            if problems:
+                self.violated(f"nobody handled: {problems[0]}")
+            self.check_state(self.disk.crash(Left.NONE, self.draw), len(self.disk.journal))
         for op in self.disk.journal:
             self.digest.update(repr(op[:3]).encode() + op.data)
+        self._raise()
 
     def _step(self) -> None:
         self._next_event()
@@ -344,13 +357,6 @@ class History:
 def table_digest(texts: Sequence[str]) -> str:
     """Return the digest of the table of some texts."""
     return store_module.digest_table(table_of(texts))
-
-
-@contextmanager
-def outside(disk: RecordedDisk) -> Iterator[None]:
-    """Let nothing be recorded: the scratch folder is outside of the disk anyway."""
-    assert not disk.frozen
-    yield
 
 
 @contextmanager
@@ -384,6 +390,7 @@ def simulated(history: History) -> Iterator[None]:
         (clock, "now", now),
         (clock, "jitter", history.draw.random),
         (store_module, "time", SimpleNamespace(time=now)),
+        (tempfile, "_name_sequence", iter(lambda: names.randbytes(6).hex(), "")),
         (secrets, "token_hex", lambda size: names.randbytes(size).hex()),
         (leases, "new_owner", new_owner),
         (leases, "may_live", may_live),
@@ -411,19 +418,39 @@ class Told:
     faults: Counter[str] = field(default_factory=Counter)
     events: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    """Virtual time."""
+    steps: int = 0
     calls: int = 0
+    states: int = 0
+    losing: int = 0
+    """States in which something acknowledged is lost or damaged."""
 
 
 def run_seed(seed: int, plan: Plan | None = None) -> Told:
     """Run the history of a seed."""
     with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
+        return _told(History(seed, Path(folder), plan))
+
+
+def _told(history: History) -> Told:
+    told = Told(history.seed)
+    try:
+        history.run()
+    except Violated as error:
+        told.violation = str(error)
+    told.digest = history.digest.hexdigest()
+    told.faults, told.events = history.server.spent, history.happened
+    told.seconds, told.steps = history.machine.time - START, history.machine.steps
+    told.calls = sum(history.server.asked.values())
+    return told
+
+
+def run_states(seed: int, most: int, plan: Plan | None = None) -> Told:
+    """Run a history without crashes, and check states that power loss at any moment may leave."""
+    plan = replace(plan or Plan(), events=0)
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
         history = History(seed, Path(folder), plan)
-        told = Told(seed)
-        try:
-            history.run()
-        except Violated as error:
-            told.violation = str(error)
-        told.digest = history.digest.hexdigest()
-        told.faults, told.events = history.server.spent, history.happened
-        told.seconds, told.calls = history.machine.time, sum(history.server.asked.values())
-        return told
+        told = _told(history)
+        told.states, told.losing = history.check_states(most)
+        told.violation = told.violation or history.violation
+    return told

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
-STUCK = 200_000
+START = 1000.0
+STUCK = 60_000
 """Steps of a history after which it counts as an endless loop."""
 
 
@@ -20,7 +21,7 @@ class Machine:
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
-        self.time = 1000.0
+        self.time = START
         self.steps = 0
         self.loops: list[SimLoop] = []
         self.running: SimLoop | None = None

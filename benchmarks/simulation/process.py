@@ -20,13 +20,13 @@ from ragstone.calls.types import CallClient, Endpoint, Outcome, Reply, Request, 
 from ragstone.core import limits
 from ragstone.core.store import Store
 from ragstone.errors import CallError
-from simulation.loop import SimLoop  # type: ignore[import-not-found,unused-ignore]
-from simulation.server import ADDRESS, SimClient  # type: ignore[import-not-found,unused-ignore]
+from benchmarks.simulation.loop import SimLoop
+from benchmarks.simulation.server import ADDRESS, SimClient
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simulation.history import History  # type: ignore[import-not-found,unused-ignore]
+    from benchmarks.simulation.history import History
 
     from ragstone.calls.rate_control import ConcurrencyLimiter
 

@@ -14,7 +14,7 @@ from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerA
 if TYPE_CHECKING:
     import random
 
-    from simulation.history import History, Process  # type: ignore[import-not-found,unused-ignore]
+    from benchmarks.simulation.history import History, Process
 
     from ragstone.calls.rate_control import ConcurrencyLimiter
 

@@ -135,7 +135,9 @@ class Layer:
             pointer = ctypes.cast(file, ctypes.POINTER(_P))
             methods = self._patched(pointer[0])
             pointer[0] = ctypes.addressof(methods[0])
-            self._files[file] = path, methods, [is_new and bool(flags & (_WAL | _JOURNAL))]
+            # As in SQLite's own code: the first sync of a journal syncs its folder too.
+            syncs_folder = bool(flags & _CREATE) and bool(flags & (_WAL | _JOURNAL))
+            self._files[file] = path, methods, [syncs_folder]
         return status
 
     def _patched(self, address: Any) -> tuple[_Methods, Any, Any, Any]:
