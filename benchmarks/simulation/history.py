@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import random
@@ -391,6 +392,7 @@ def simulated(history: History) -> Iterator[None]:
         (clock, "jitter", history.draw.random),
         (store_module, "time", SimpleNamespace(time=now)),
         (tempfile, "_name_sequence", iter(lambda: names.randbytes(6).hex(), "")),
+        (asyncio, "all_tasks", lambda: list(machine.running.tasks if machine.running else ())),
         (secrets, "token_hex", lambda size: names.randbytes(size).hex()),
         (leases, "new_owner", new_owner),
         (leases, "may_live", may_live),

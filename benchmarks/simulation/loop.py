@@ -60,6 +60,18 @@ class Machine:
             asyncio._set_running_loop(before)
 
 
+class SimTask(asyncio.Task[Any]):
+    """A task whose place in a set does not depend on its address."""
+
+    def __init__(self, number: int, *args: Any, **options: Any) -> None:
+        self._number = number
+        super().__init__(*args, **options)
+
+    def __hash__(self) -> int:
+        """Return its number."""
+        return self._number
+
+
 class SimLoop(asyncio.AbstractEventLoop):
     """The event loop of one simulated process: as much of one as the engine needs."""
 
@@ -141,7 +153,7 @@ class SimLoop(asyncio.AbstractEventLoop):
 
     def create_task(self, coro: Any, *, name: Any = None, context: Any = None) -> asyncio.Task[Any]:
         """Return a task of this loop."""
-        task = asyncio.Task(coro, loop=self, name=name, context=context)
+        task = SimTask(next(self._numbers), coro, loop=self, name=name, context=context)
         self.tasks.append(task)
         task.add_done_callback(self._forget)
         return task

@@ -138,7 +138,7 @@ class RecordedDisk:
         return self.draw.randbytes(size)
 
     def _outside(self, path: str) -> bool:
-        return self.name(path) is None
+        return not path.startswith(f"{self.root}/")
 
     def _short(self, path: str) -> str:
         return path[len(str(self.root)) + 1 :]

@@ -138,7 +138,7 @@ class Leases(CallLeases):
             return {k for k in keys if connection.execute(insert, (k, self.owner)).rowcount}
 
     def _flush(self, connection: sqlite3.Connection) -> None:
-        rows = [(key, self.owner) for key in self._released]
+        rows = [(key, self.owner) for key in sorted(self._released)]
         connection.executemany("DELETE FROM leases WHERE key = ? AND owner = ?", rows)
         self._released.clear()
 
