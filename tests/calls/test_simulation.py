@@ -22,7 +22,7 @@ LATE = {
     "the last outcome of a group is not told",
     "failures of before a clock set back",
 }
-"""Bugs that need more seeds or longer histories: `python benchmarks/simulation --planted`."""
+"""Bugs that need more seeds or longer histories: `python benchmarks/simulation --only planted`."""
 
 needs_linux = pytest.mark.skipif(
     sys.platform != "linux" or library() is None,

@@ -82,7 +82,8 @@ class Leases(CallLeases):
                 try:
                     claimed |= self._claim(part, places)
                 except sqlite3.DatabaseError as error:
-                    if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED:
+                    code = getattr(error, "sqlite_errorcode", None)
+                    if code == sqlite3.SQLITE_READONLY_DBMOVED:
                         self._disconnect()  # another process has discarded a damaged file
                     elif isinstance(error, sqlite3.OperationalError):
                         raise
@@ -179,6 +180,10 @@ class Leases(CallLeases):
         with contextlib.ExitStack() as closing:
             closing.callback(connection.close)
             connection.execute("PRAGMA synchronous=OFF")
+            # Nothing is synced here, so power loss may leave damage that no query would notice.
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
             for statement in _CREATE:
                 connection.execute(statement)
             self._renew(connection)
