@@ -96,6 +96,8 @@ LONG: Final = (
     ),
     Benchmark("kill_build.py", (f"{DATA}/nq_singlehop", "--kills", "100"), rows=False),
     Benchmark("store_mutations.py", rows=False),
+    Benchmark("simulation", rows=False),
+    Benchmark("soak.py", rows=False),
     Benchmark("doctor_findings.py", (DATA,), rows=False),
     Benchmark("mtrag_people.py", (f"{DATA}/mtrag",), rows=False),
 )

@@ -4,10 +4,10 @@
     python benchmarks/simulation --seed 43           one history again, with its trace
     python benchmarks/simulation --only planted      bugs that must be found, with their seeds
 
-A history has one or two processes that ask a faulty server through the real call engine, log, leases
-and store, in virtual time. The order of all steps, the faults, kills, power loss, suspensions and
-clocks set back are drawn from the seed. After each power loss the disk has one of the states that it
-may be left in. The crash states are those after each write of a history: all, none or random
+A history has one or two processes that ask a faulty server through the real call engine, log,
+leases and store, in virtual time. The order of all steps, the faults, kills, power loss,
+suspensions and clocks set back are drawn from the seed. After each power loss the disk has one of
+the states that it may be left in. The crash states are those after each write of a history: all, none or random
 512-byte sectors of what was not synced. A control on a disk that ignores syncs must find losses.
 """
 
@@ -27,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.simulation.history import (  # noqa: E402
+from benchmarks.simulation.history import (
     History,
     Plan,
     Told,
@@ -36,7 +36,7 @@ from benchmarks.simulation.history import (  # noqa: E402
     run_seed,
     run_states,
 )
-from benchmarks.simulation.planted import PLANTED, planted  # noqa: E402
+from benchmarks.simulation.planted import PLANTED, planted
 
 STATES_OF_EACH = 250
 """Crash states that are drawn from one history."""
@@ -48,7 +48,9 @@ def many(run: Callable[[int], Told], seeds: Iterable[int], workers: int) -> Iter
     with ProcessPoolExecutor(workers) as pool:
         for told in pool.map(run, seeds, chunksize=10):
             if told.violation:
-                print(f"seed {told.seed}: {told.violation}; again: {REPLAY} {told.seed}", flush=True)
+                print(
+                    f"seed {told.seed}: {told.violation}; again: {REPLAY} {told.seed}", flush=True
+                )
             yield told
 
 
@@ -56,7 +58,9 @@ def histories(options: argparse.Namespace) -> dict[str, object]:
     """Run histories with every kind of event."""
     faults, events, wrong = Counter[str](), Counter[str](), 0
     seconds, calls, steps = 0.0, 0, 0
-    for told in many(run_seed, range(options.first, options.first + options.seeds), options.workers):
+    for told in many(
+        run_seed, range(options.first, options.first + options.seeds), options.workers
+    ):
         faults += told.faults
         events += told.events
         wrong += bool(told.violation)

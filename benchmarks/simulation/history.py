@@ -1,4 +1,4 @@
-"""One history: processes, a faulty server and a disk, all drawn from one seed, and what must hold."""
+"""One history: processes, a faulty server and a disk, drawn from a seed, and what must hold."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from typing import Any
 from unittest.mock import patch
 
 from arro3.core import Table
+from benchmarks.simulation.disk import Left, Replay, State
+from benchmarks.simulation.loop import START, STUCK, Machine, SimLoop
+from benchmarks.simulation.process import Process, requests, table_of
+from benchmarks.simulation.recorded_disk import RecordedDisk, write_state
+from benchmarks.simulation.server import SimServer
 
 from ragstone.calls import clock, leases, log_file
 from ragstone.calls.log import CallLog
@@ -28,11 +33,6 @@ from ragstone.core import store as store_module
 from ragstone.core.checksums import forget_digests
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, StoreError
-from benchmarks.simulation.disk import Left, Replay, State
-from benchmarks.simulation.loop import START, STUCK, Machine, SimLoop
-from benchmarks.simulation.process import Process, requests, table_of
-from benchmarks.simulation.recorded_disk import RecordedDisk, write_state
-from benchmarks.simulation.server import SimServer
 
 POLICY = RetryPolicy(
     timeout=20.0, deadline=120.0, attempts=4, first_wait=0.5, longest_wait=10.0, give_up_after=6
@@ -91,9 +91,7 @@ class History:
         plan = plan or Plan()
         self.draw = draw = random.Random(seed)
         self.machine = Machine(random.Random(seed + 1))
-        self.disk = RecordedDisk(
-            self.root, random.Random(seed + 2), ignore_syncs=plan.ignore_syncs
-        )
+        self.disk = RecordedDisk(self.root, random.Random(seed + 2), ignore_syncs=plan.ignore_syncs)
         faults = draw.randrange(plan.faults + 1)
         self.server = SimServer(self, random.Random(seed + 3), faults, draw.uniform(0.05, 0.6))
         self.acked = Acknowledged()
@@ -156,9 +154,7 @@ class History:
             self.note(f"{process.name} has {one.key[:8]} {type(one).__name__}")
             if isinstance(one, Failure):
                 continue
-            known = self.acked.replies.setdefault(
-                one.key, (one.served_by, len(self.disk.journal))
-            )
+            known = self.acked.replies.setdefault(one.key, (one.served_by, len(self.disk.journal)))
             if known[0] != one.served_by:
                 self.violated(f"{one.key[:8]} was {known[0]!r} and is {one.served_by!r}")
 
@@ -189,7 +185,11 @@ class History:
     def check_documents(self, store: Store, end: int | None = None) -> None:
         """Check documents and tables that were acknowledged within a journal of that length."""
         for kind, versions in self.acked.documents.items():
-            safe = [d for d, when in versions if 0 <= when <= (len(self.disk.journal) if end is None else end)]
+            safe = [
+                d
+                for d, when in versions
+                if 0 <= when <= (len(self.disk.journal) if end is None else end)
+            ]
             try:
                 found = store.read_json(kind, "simulated")
             except DamagedFile as error:
@@ -241,7 +241,9 @@ class History:
                     self.violation = ""
                     self.check_state(replay.state(left, draw), end)
                     losing += bool(self.violation)
-                    first = first or self.violation and f"after {end} writes, {left.value}: {self.violation}"
+                    first = first or (
+                        self.violation and f"after {end} writes, {left.value}: {self.violation}"
+                    )
         self.violation = first
         return len(chosen), losing
 
@@ -282,19 +284,22 @@ class History:
         if not self.events:
             return
         kind = self.events[0]
+        at_write = kind.endswith("a write")
         if self.next_event is None:
             self.next_event = self.machine.steps + int(self.draw.expovariate(1 / 150))
         if self.machine.steps < self.next_event:
             return
-        if kind.endswith("a write") and self.disk.fuse is None and not self.disk.frozen:
+        if at_write and self.disk.fuse is None and not self.disk.frozen:
             self.disk.fuse = self.draw.randrange(40)
         running = self._running()
-        if not running or (kind.endswith("a write") and not self.disk.frozen):
+        if not running or (at_write and not self.disk.frozen):
             return
         self.events.pop(0)
         self.next_event = None
         self.happened[kind] += 1
-        chosen = self.draw.choice(running)
+        self._happen(kind, self.draw.choice(running))
+
+    def _happen(self, kind: str, chosen: Process) -> None:
         if kind.startswith("power"):
             self._power_loss()
         elif kind == "kill at a write":
@@ -348,7 +353,9 @@ class History:
         if not moved:
             raise Violated("nothing is left to run, and not everything is done")
         if self.machine.steps > STUCK or self.machine.time > SECONDS:
-            raise Violated(f"not done after {self.machine.time:,.0f} s and {self.machine.steps:,} steps")
+            raise Violated(
+                f"not done after {self.machine.time:,.0f} s and {self.machine.steps:,} steps"
+            )
 
     def _raise(self) -> None:
         if self.violation:

@@ -1,4 +1,4 @@
-"""A machine with virtual time: event loops whose ready handles run in an order drawn by the seed."""
+"""A machine with virtual time: loops whose ready handles run in an order that the seed draws."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Machine:
         self.last = loop
         with self.inside(loop):
             if not handle.cancelled():
-                handle._run()  # noqa: SLF001 - as every event loop does
+                handle._run()
         return True
 
     @contextlib.contextmanager
@@ -100,7 +100,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         end = self.machine.time + seconds
         held, self.ready = self.ready, []
         for handle in held:
-            self.call_at(end, handle._run)  # noqa: SLF001
+            self.call_at(end, handle._run)
         self.timers = [(max(when, end), *rest) for when, *rest in self.timers]  # type: ignore[misc]
         heapq.heapify(self.timers)
 
@@ -112,7 +112,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         self.timers.clear()
         with self.machine.inside(self):
             for task in self.tasks:
-                task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
+                task._log_destroy_pending = False  # type: ignore[attr-defined]
                 with contextlib.suppress(BaseException):
                     task.get_coro().close()  # type: ignore[union-attr]
         self.tasks.clear()

@@ -1,4 +1,4 @@
-"""A simulated process: what `ragstone run` does with calls, steps and records, on a virtual loop."""
+"""A simulated process: what `ragstone run` does with calls, steps and records, on its loop."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arro3.core import Array, DataType, Table
+from benchmarks.simulation.loop import SimLoop
+from benchmarks.simulation.server import ADDRESS, SimClient
 
 from ragstone.calls import scheduler
 from ragstone.calls.client import Calls
@@ -20,8 +22,6 @@ from ragstone.calls.types import CallClient, Endpoint, Outcome, Reply, Request, 
 from ragstone.core import limits
 from ragstone.core.store import Store
 from ragstone.errors import CallError
-from benchmarks.simulation.loop import SimLoop
-from benchmarks.simulation.server import ADDRESS, SimClient
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -215,7 +215,7 @@ def _hooked(
     return call
 
 
-def _make(disk: RecordedDisk, path: Any, mode: int = 0o777, *, dir_fd: Any = None) -> Iterator[Op]:
+def _make(disk: RecordedDisk, path: Any, _mode: int = 0o777, *, dir_fd: Any = None) -> Iterator[Op]:
     name = disk.name(_whole(path, dir_fd))
     if name and os.path.isdir(disk.root / _parent(name)) and not (disk.root / name).exists():
         yield Op("make", name)
@@ -231,19 +231,19 @@ def _rename(
     if place.is_dir() and any(place.iterdir()):
         return
     disk.look()
-    moved = {p: s for p, s in disk._seen.items() if p == name or p.startswith(f"{name}/")}  # noqa: SLF001
+    moved = {p: s for p, s in disk._seen.items() if p == name or p.startswith(f"{name}/")}
     for path, state in moved.items():
-        del disk._seen[path]  # noqa: SLF001
-        disk._seen[target + path[len(name) :]] = state  # noqa: SLF001
+        del disk._seen[path]
+        disk._seen[target + path[len(name) :]] = state
     yield Op("rename", name, target=target)
 
 
 def _remove(disk: RecordedDisk, path: Any, *, dir_fd: Any = None) -> Iterator[Op]:
     name = disk.name(_whole(path, dir_fd))
     if name and os.path.lexists(disk.root / name):
-        if name in disk._seen or (disk.root / name).is_dir() or ".sqlite" in name:  # noqa: SLF001
+        if name in disk._seen or (disk.root / name).is_dir() or ".sqlite" in name:
             yield Op("remove", name)
-        disk._seen.pop(name, None)  # noqa: SLF001
+        disk._seen.pop(name, None)
 
 
 def _sync(disk: RecordedDisk, descriptor: int) -> Iterator[Op]:
@@ -255,7 +255,7 @@ def _sync(disk: RecordedDisk, descriptor: int) -> Iterator[Op]:
         yield Op("sync-folder", name)
     else:
         if not disk.frozen:
-            disk._look_at(path)  # noqa: SLF001
+            disk._look_at(path)
         yield Op("sync", name)
 
 

@@ -125,7 +125,9 @@ class SimClient(ChatClient):
             case "garbage":
                 return draw.randbytes(60)
             case "wrong JSON":
-                return json.dumps(draw.choice([[], {}, {"choices": []}, 7, {"error": "x"}])).encode()
+                return json.dumps(
+                    draw.choice([[], {}, {"choices": []}, 7, {"error": "x"}])
+                ).encode()
             case "empty body":
                 return b""
         return raw

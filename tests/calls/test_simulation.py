@@ -13,7 +13,6 @@ from benchmarks.simulation.history import Plan, run_seed, run_states
 from benchmarks.simulation.planted import PLANTED, planted
 from benchmarks.simulation.sqlite_vfs import library
 
-
 CALLS = Path(__file__).parents[2] / "src" / "ragstone" / "calls"
 LATE = {
     "a lease ends before the commit",
@@ -72,7 +71,7 @@ def test_a_planted_bug_is_found(name: str) -> None:
 
 
 def test_only_the_clock_reads_the_time() -> None:
-    """What the simulation runs takes time and chance from `calls.clock`, where they are replaced."""
+    """What the simulation runs takes time and chance from `calls.clock`, which it replaces."""
     for name in ("scheduler", "log", "log_file", "leases", "client", "deadline"):
         text = (CALLS / f"{name}.py").read_text(encoding="utf-8")
         assert not re.search(r"time\.(time|monotonic)\b|random\.Random\(\)", text), name
@@ -80,7 +79,7 @@ def test_only_the_clock_reads_the_time() -> None:
 
 def test_what_power_loss_leaves() -> None:
     """Synced bytes and names stay; of others all, none or whole sectors."""
-    draw = random.Random(0)
+    draw = random.Random(0)  # noqa: S311 - no secret
     replay = Replay({})
     for op in (
         Op("make", "a"),

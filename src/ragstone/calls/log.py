@@ -155,7 +155,9 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         if self.path.exists():
             with self._reading() as connection:
                 for part, places in in_parts(keys):
-                    query = f"SELECT max(made_at) FROM calls WHERE key IN ({places}) AND NOT replied"  # noqa: S608 - only question marks
+                    query = (
+                        f"SELECT max(made_at) FROM calls WHERE key IN ({places}) AND NOT replied"  # noqa: S608 - only question marks
+                    )
                     (failed,) = connection.execute(query, part).fetchone()
                     latest = max(latest, math.nextafter(failed or 0.0, math.inf))
         return latest
