@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragstone.calls.rate_control import ConcurrencyLimiter
 
 POLICY = RetryPolicy(timeout=0.2, deadline=60.0, attempts=40, first_wait=0.001, longest_wait=0.02)
-FAULTS = (
+FAULTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("429", {"status": 429, "overload": True, "pause": 0.001}),
     ("503", {"status": 503, "overload": True}),
     ("500", {"status": 500}),
@@ -56,7 +56,7 @@ class FaultyClient:
             if self._draw.random() < 0.01:
                 await asyncio.sleep(60)
             name, options = self._draw.choice(FAULTS)
-            raise AttemptError(name, retryable=True, **options)  # type: ignore[arg-type]
+            raise AttemptError(name, retryable=True, **options)
         return Reply(f"answer to {request.messages[-1][1]}", "stop", 10, 3)
 
     async def close(self) -> None:

@@ -7,8 +7,9 @@
 A history has one or two processes that ask a faulty server through the real call engine, log,
 leases and store, in virtual time. The order of all steps, the faults, kills, power loss,
 suspensions and clocks set back are drawn from the seed. After each power loss the disk has one of
-the states that it may be left in. The crash states are those after each write of a history: all, none or random
-512-byte sectors of what was not synced. A control on a disk that ignores syncs must find losses.
+the states that it may be left in. The crash states are those after each write of a history: all,
+none or random 512-byte sectors of what was not synced. A control on a disk that ignores syncs must
+find losses.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Failure, Outcome, Reply
 from ragstone.core import store as store_module
 from ragstone.core.checksums import forget_digests
+from ragstone.core.fingerprint import digest_table
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, StoreError
 
@@ -108,7 +109,7 @@ class History:
         ]
         self.events = [draw.choice(EVENTS) for _ in range(draw.randrange(plan.events + 1))]
         self.next_event: int | None = None
-        self.init = SimLoop(self.machine, "init")
+        self.init = SimLoop(self.machine, "init")  # type: ignore[abstract]
         self.expected = {
             step: table_digest([f"answer to {r.messages[-1][1]}" for r in requests(step, size)])
             for step, size in items.items()
@@ -364,7 +365,7 @@ class History:
 
 def table_digest(texts: Sequence[str]) -> str:
     """Return the digest of the table of some texts."""
-    return store_module.digest_table(table_of(texts))
+    return digest_table(table_of(texts))
 
 
 @contextmanager

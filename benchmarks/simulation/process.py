@@ -246,7 +246,7 @@ class Process:
     def start(self, pid: int) -> None:
         """Begin a life of the process."""
         self.pid, self.finished = pid, False
-        self.loop = SimLoop(self.history.machine, self.name)
+        self.loop = SimLoop(self.history.machine, self.name)  # type: ignore[abstract]
         self.loop.create_task(self._watched())
 
     async def _watched(self) -> None:

@@ -14,7 +14,8 @@ from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerA
 if TYPE_CHECKING:
     import random
 
-    from benchmarks.simulation.history import History, Process
+    from benchmarks.simulation.history import History
+    from benchmarks.simulation.process import Process
 
     from ragstone.calls.rate_control import ConcurrencyLimiter
 
