@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from ragstone.calls import clock, leases, log, log_file, rate_control, scheduler
+from ragstone.calls import clock, leases, log, log_file
 from ragstone.calls.leases import Leases
 from ragstone.calls.log import CallLog
 from ragstone.calls.rate_control import ConcurrencyLimiter
@@ -23,7 +23,7 @@ from ragstone.core.store import Store
 
 _put, _notify, _sync = CallLog.put, log._notify, atomic_files._sync
 _connect, _insert = log_file.connect, log._insert_statement
-_next_start, _commit = scheduler._next_start, log._commit
+_next_start, _commit = ConcurrencyLimiter.next_start, log._commit
 _late: list[Any] = []
 
 
@@ -107,8 +107,11 @@ PLANTED: dict[str, tuple[Callable[..., Any], tuple[Place, ...]]] = {
     "no heartbeat": (lambda _: None, ((Leases, "_beat"),)),
     "a later reply replaces the first": (_insert_last, ((log, "_insert_statement"),)),
     "Retry-After is ignored": (lambda *_: None, ((ConcurrencyLimiter, "pause"),)),
-    "a pause that comes during a wait is ignored": (_start_once, ((scheduler, "_next_start"),)),
-    "a retry after the deadline": (_start_late, ((scheduler, "_next_start"),)),
+    "a pause that comes during a wait is ignored": (
+        _start_once,
+        ((ConcurrencyLimiter, "next_start"),),
+    ),
+    "a retry after the deadline": (_start_late, ((ConcurrencyLimiter, "next_start"),)),
     "the limit grows beyond its maximum": (_grow, ((ConcurrencyLimiter, "succeeded"),)),
     "a worker is taken off twice": (_remove_again, ((Batch, "remove_worker"),)),
     "an outcome counts twice": (_notify_twice, ((log, "_notify"),)),
@@ -126,7 +129,6 @@ PLANTED: dict[str, tuple[Callable[..., Any], tuple[Place, ...]]] = {
     ),
 }
 """Name -> the wrong function, and the places where it stands in for the right one."""
-assert rate_control.ConcurrencyLimiter is ConcurrencyLimiter
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from ragstone.errors import CallError, RagstoneError
 if TYPE_CHECKING:
     from ragstone.calls.leases import CallLeases
     from ragstone.calls.log import CallLog
-    from ragstone.calls.rate_control import ConcurrencyLimiter
     from ragstone.calls.types import CallClient, Request
 
 _POLL_SECONDS: Final = 0.005
@@ -303,7 +302,7 @@ class Engine:
         time = asyncio.get_running_loop().time
         pace, policy = batch.client.pace, self.retry_policy
         # The wait for a pause before the first attempt is not part of a call's time.
-        due = await _next_start(pace, time(), math.inf)
+        due = await pace.next_start(time(), math.inf)
         started, failures, attempts = time(), 0, 0
         # A provider may take a day for a batch.
         deadline = math.inf if batch.client.endpoint.batch else started + policy.deadline
@@ -348,7 +347,7 @@ class Engine:
             jitter = 0.0 if endpoint.batch else clock.jitter()
             wait = policy.wait(max(failures, 1), jitter)
             may_repeat = error.retryable and failures < policy.attempts
-            due = await _next_start(pace, time() + wait, deadline if may_repeat else -math.inf)
+            due = await pace.next_start(time() + wait, deadline if may_repeat else -math.inf)
             if due == math.inf:
                 self._count_failure(batch, error)
                 seconds, reason = time() - started, error.reason
@@ -372,20 +371,6 @@ class Engine:
                 f"{error.reason}. The run was stopped, and every reply so far is kept: run the "
                 "same command again to resume"
             )
-
-
-async def _next_start(pace: ConcurrencyLimiter, earliest: float, deadline: float) -> float:
-    """Wait until an attempt may start, and return when that was.
-
-    Returns infinity at once if it may not start before the deadline. A pause that another call is
-    told meanwhile counts too.
-    """
-    time = asyncio.get_running_loop().time
-    while (due := max(earliest, pace.not_before)) < deadline:
-        await asyncio.sleep(due - time())
-        if pace.not_before <= due:
-            return due
-    return math.inf
 
 
 async def _close(clients: Sequence[CallClient]) -> None:
