@@ -28,16 +28,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.simulation.history import (
-    History,
-    Plan,
-    Told,
-    Violated,
-    memory_folder,
-    run_seed,
-    run_states,
-)
+from benchmarks.simulation.history import History, Plan, Violated
 from benchmarks.simulation.planted import PLANTED, planted
+from benchmarks.simulation.run import Told, memory_folder, run_seed, run_states
 
 STATES_OF_EACH = 250
 """Crash states that are drawn from one history."""

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import logging
 import random
-import secrets
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 from arro3.core import Table
 from benchmarks.simulation.disk import Left, Replay, State
-from benchmarks.simulation.loop import START, STUCK, Machine, SimLoop
+from benchmarks.simulation.loop import STUCK, Machine, SimLoop
 from benchmarks.simulation.process import Process, requests, table_of
 from benchmarks.simulation.recorded_disk import RecordedDisk, write_state
 from benchmarks.simulation.server import SimServer
+from benchmarks.simulation.world import simulated
 
-from ragstone.calls import clock, leases, log_file
 from ragstone.calls.log import CallLog
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Failure, Outcome, Reply
@@ -47,12 +39,6 @@ LEASE_LOST = 5.0
 
 class Violated(Exception):
     """Something happened that must never happen."""
-
-
-@cache
-def memory_folder() -> str | None:
-    """Return a folder on a memory disk, or None if there is none."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 
 
 @dataclass(frozen=True)
@@ -366,101 +352,3 @@ class History:
 def table_digest(texts: Sequence[str]) -> str:
     """Return the digest of the table of some texts."""
     return digest_table(table_of(texts))
-
-
-@contextmanager
-def simulated(history: History) -> Iterator[None]:
-    """Replace clocks, random numbers and names of processes by those of a history."""
-    machine, names = history.machine, random.Random(history.seed + 5)
-
-    def now() -> float:
-        return 1.7e9 + machine.time + history.clock_offset
-
-    def current() -> Process | None:
-        found = [one for one in history.processes if one.loop is machine.running]
-        return found[0] if found else None
-
-    def new_owner() -> str:
-        process = current()
-        assert process is not None
-        return f"{process.machine}/boot/1:{process.pid}:{names.randbytes(4).hex()}"
-
-    def may_live(owner: str) -> bool:
-        host, pid, _ = owner.rsplit(":", 2)
-        process = current()
-        if process is None or host != f"{process.machine}/boot/1":
-            return True
-        return any(one.pid == int(pid) and not one.loop.dead for one in history.processes)
-
-    journal = "truncate" if names.random() < 0.2 else "wal"
-    history.disk.process = current
-    fixed: list[tuple[object, str, object]] = [
-        (clock, "monotonic", lambda: machine.time),
-        (clock, "now", now),
-        (clock, "jitter", history.draw.random),
-        (store_module, "time", SimpleNamespace(time=now)),
-        (tempfile, "_name_sequence", iter(lambda: names.randbytes(6).hex(), "")),
-        (asyncio, "all_tasks", lambda: list(machine.running.tasks if machine.running else ())),
-        (secrets, "token_hex", lambda size: names.randbytes(size).hex()),
-        (leases, "new_owner", new_owner),
-        (leases, "may_live", may_live),
-        (leases, "lock_problem", lambda _: ""),
-        (log_file, "journal_mode", lambda _: journal),
-    ]
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with ExitStack() as stack:
-            for owner, name, value in fixed:
-                stack.enter_context(patch.object(owner, name, value))
-            yield
-    finally:
-        logging.disable(before)
-
-
-@dataclass
-class Told:
-    """What a history tells when it has ended."""
-
-    seed: int
-    violation: str = ""
-    digest: str = ""
-    faults: Counter[str] = field(default_factory=Counter)
-    events: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0
-    """Virtual time."""
-    steps: int = 0
-    calls: int = 0
-    states: int = 0
-    losing: int = 0
-    """States in which something acknowledged is lost or damaged."""
-
-
-def run_seed(seed: int, plan: Plan | None = None) -> Told:
-    """Run the history of a seed."""
-    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
-        return _told(History(seed, Path(folder), plan))
-
-
-def _told(history: History) -> Told:
-    told = Told(history.seed)
-    try:
-        history.run()
-    except Violated as error:
-        told.violation = str(error)
-    told.digest = history.digest.hexdigest()
-    told.faults, told.events = history.server.spent, history.happened
-    told.seconds, told.steps = history.machine.time - START, history.machine.steps
-    told.calls = sum(history.server.asked.values())
-    return told
-
-
-def run_states(seed: int, most: int, plan: Plan | None = None) -> Told:
-    """Run a history without crashes, and check states that power loss at any moment may leave."""
-    plan = replace(plan or Plan(), events=0)
-    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
-        history = History(seed, Path(folder), plan)
-        told = _told(history)
-        told.states, told.losing = history.check_states(most)
-        told.violation = told.violation or history.violation
-    return told

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from benchmarks.simulation.disk import Left, Op, Replay
-from benchmarks.simulation.history import Plan, run_seed, run_states
+from benchmarks.simulation.history import Plan
 from benchmarks.simulation.planted import PLANTED, planted
+from benchmarks.simulation.run import run_seed, run_states
 from benchmarks.simulation.sqlite_vfs import library
 
 CALLS = Path(__file__).parents[2] / "src" / "ragstone" / "calls"
