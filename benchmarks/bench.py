@@ -103,6 +103,8 @@ LONG: Final = (
     Benchmark("mutants.py", rows=False),
     Benchmark("interrupts.py", ("--minutes", "11"), rows=False),
     Benchmark("environment.py", rows=False),
+    Benchmark("simulation", rows=False),
+    Benchmark("soak.py", rows=False),
     Benchmark("doctor_findings.py", (DATA,), rows=False),
     Benchmark("mtrag_people.py", (f"{DATA}/mtrag",), rows=False),
 )

@@ -94,7 +94,8 @@ def prepare(folder: Path, url: str) -> None:
     lines = (source / "qrels.tsv").read_text().splitlines(keepends=True)
     judged = [line for line in lines[1:] if line.split("\t")[0] in named]
     (target / "qrels.tsv").write_text("".join([lines[0], *judged]))
-    wanted, kept = {line.split("\t")[1] for line in judged}, []
+    wanted = {line.split("\t")[1] for line in judged}
+    kept: list[str] = []
     for row in rows_of(source / "corpus.jsonl.gz"):
         if row["_id"] in wanted or len(kept) < PASSAGES:
             kept.append(json.dumps(row, ensure_ascii=False) + "\n")

@@ -148,8 +148,6 @@ LIBRARY_NEEDED: Final = ("library",)
 USER: Final = "12345"
 PRELOAD: Final = 'LD_PRELOAD="$TOOLS/hostile.so" "$@"'
 ASCII: Final = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-STREAM: Final = {"printed": False}
-
 ROWS: Final = (
     *(
         Row(f"full disk, {size}", full("store", size), outcome="message", needs=MOUNT)
@@ -307,7 +305,7 @@ ROWS: Final = (
         SHOW,
         "works",
         finished=True,
-        **STREAM,
+        printed=False,
     ),
     Row(
         "stdout closed by head: json",
@@ -315,20 +313,25 @@ ROWS: Final = (
         SHOW,
         "works",
         finished=True,
-        **STREAM,
+        printed=False,
     ),
-    Row("stdout closed", 'exec "$@" >&-', SHOW, finished=True, **STREAM),
-    Row("stdout closed: run", 'exec "$@" >&-', **STREAM),
+    Row("stdout closed", 'exec "$@" >&-', SHOW, finished=True, printed=False),
+    Row("stdout closed: run", 'exec "$@" >&-', printed=False),
     Row("stderr closed: run", 'exec "$@" 2>&-', outcome="works"),
-    Row("stdout full", 'exec "$@" >/dev/full', SHOW, "message", finished=True, **STREAM),
+    Row("stdout full", 'exec "$@" >/dev/full', SHOW, "message", finished=True, printed=False),
     Row(
-        "stdout full: json", 'exec "$@" --json >/dev/full', SHOW, "message", finished=True, **STREAM
+        "stdout full: json",
+        'exec "$@" --json >/dev/full',
+        SHOW,
+        "message",
+        finished=True,
+        printed=False,
     ),
-    Row("stdout full: run", 'exec "$@" >/dev/full', outcome="message", **STREAM),
+    Row("stdout full: run", 'exec "$@" >/dev/full', outcome="message", printed=False),
     Row("stderr full: run", 'exec "$@" 2>/dev/full', outcome="works", silent=True),
-    Row("both full: run", 'exec "$@" >/dev/full 2>&1', silent=True, **STREAM),
+    Row("both full: run", 'exec "$@" >/dev/full 2>&1', silent=True, printed=False),
     Row("stdin closed", 'exec "$@" <&-', outcome="works"),
-    Row("all streams closed", 'exec "$@" <&- >&- 2>&-', silent=True, **STREAM),
+    Row("all streams closed", 'exec "$@" <&- >&- 2>&-', silent=True, printed=False),
     *(
         Row(f"{count} file handles", f'ulimit -n {count}; exec "$@"')
         for count in (8, 12, 16, 24, 64)

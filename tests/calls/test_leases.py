@@ -248,3 +248,16 @@ def test_a_shared_file_system_has_another_journal(
         outcomes = list(calls.ask(Endpoint("fake", (server.url,)), [chat("a"), chat("b")]))
     assert all(isinstance(outcome, Reply) for outcome in outcomes)
     assert not (store / "calls.sqlite-journal").exists() or journal == "truncate"
+
+
+def test_a_process_goes_on_after_another_one_discarded_the_file(tmp_path: Path) -> None:
+    """A damaged file is removed by the first that finds it; the others open the new one."""
+    log = tmp_path / "calls.sqlite"
+    first = Leases(log)
+    assert first.claim(["a"]) == {"a"}
+    Leases(log)._discard()  # what a second process does with a damaged file
+    second = Leases(log)
+    assert second.claim(["b"]) == {"b"}
+    assert first.claim(["b", "c"]) == {"c"}
+    first.close()
+    second.close()

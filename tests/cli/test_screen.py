@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     data = tmp_path / "data"
     data.mkdir()
     text = HOSTILE.replace("\x00", "")
-    files = {
+    files: dict[str, list[dict[str, Any]]] = {
         "data/queries.jsonl": [
             {"_id": f"q{n}", "text": f"{text} {n}?", "answers": [text], "labels": {text: text}}
             for n in range(6)
@@ -51,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "scores.jsonl": [{"query_id": f"q{n}", "metric": text, "value": n / 6} for n in range(6)],
     }
     for name, rows in files.items():
-        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)))
+        (tmp_path / name).write_text("\n".join(json.dumps(row) for row in rows))
     (data / "qrels.tsv").write_text("".join(f"q{n}\t0\td{n}\t1\n" for n in range(6)))
     (tmp_path / "e.yaml").write_text(
         f"data: data\nsystems: {{{json.dumps(text)}: {{retriever: bm25}}, two: {{retriever: "

@@ -18,7 +18,6 @@ import copy
 import math
 import random
 import threading
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from ragstone.calls import clock
 from ragstone.calls.batch_client import BatchClient
 from ragstone.calls.deadline import Deadline
 from ragstone.calls.estimates import Estimate, estimate
@@ -90,7 +90,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self.retry_policy = retry_policy or RetryPolicy()
         self.max_concurrency = max_concurrency
         self.offline, self.replay_only, self.keep_failed = offline, replay_only, keep_failed
-        self._rejected_since = 0.0 if keep_failed else time.time()
+        self._rejected_since = 0.0 if keep_failed else clock.now()
         self._failed_since = 0.0 if keep_failed else math.inf
         self._leases = log.leases()
         self.run = new_run()
@@ -259,7 +259,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
 
     def keep_new_failures(self) -> None:
         """Repeat no call that fails from now on; calls that failed before are repeated."""
-        self._failed_since = min(self._failed_since, time.time())
+        self._failed_since = min(self._failed_since, clock.now())
 
     def _stored(self, keys: Sequence[str]) -> dict[str, Outcome]:
         return self.log.outcomes(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
+from ragstone.calls import clock
 from ragstone.errors import ConfigError, LimitReached
 
 _HOUR = 3600.0
@@ -25,11 +25,11 @@ class Deadline:
         """Raise `ConfigError` if the number is not above 0; else start the clock."""
         if not self.hours > 0:
             raise ConfigError(f"the maximum of hours must be a number above 0, found {self.hours}")
-        object.__setattr__(self, "_end", time.monotonic() + self.hours * _HOUR)
+        object.__setattr__(self, "_end", clock.monotonic() + self.hours * _HOUR)
 
     def passed(self) -> TimeIsUp | None:
         """Return the error of work that would begin now, or None if there is time."""
-        if time.monotonic() < self._end:
+        if clock.monotonic() < self._end:
             return None
         return TimeIsUp(
             f"the run has taken its maximum of {self.hours:g} hours. Every reply and every "

@@ -14,16 +14,16 @@ import secrets
 import socket
 import sqlite3
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from ragstone.calls import clock
 from ragstone.calls.file_locks import lock_problem
 from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
-from ragstone.core.atomic_files import private_file, private_folder
+from ragstone.core.atomic_files import make_folder, private_file
 from ragstone.core.threads import started_thread
 
 if TYPE_CHECKING:
@@ -82,10 +82,14 @@ class Leases(CallLeases):
             for part, places in in_parts(keys):
                 try:
                     claimed |= self._claim(part, places)
-                except sqlite3.OperationalError:
-                    raise
-                except sqlite3.DatabaseError:
-                    self._discard()
+                except sqlite3.DatabaseError as error:
+                    code = getattr(error, "sqlite_errorcode", None)
+                    if code == sqlite3.SQLITE_READONLY_DBMOVED:
+                        self._disconnect()  # another process has discarded a damaged file
+                    elif isinstance(error, sqlite3.OperationalError):
+                        raise
+                    else:
+                        self._discard()
                     claimed |= self._claim(part, places)
         return claimed
 
@@ -114,7 +118,7 @@ class Leases(CallLeases):
 
     def _locks_work(self) -> bool:
         if self._problem is None:
-            private_folder(self.path.parent)
+            make_folder(self.path.parent, private=True)
             self._problem = lock_problem(self.path.parent)
             if self._problem:
                 _LOG.warning(
@@ -136,7 +140,7 @@ class Leases(CallLeases):
             return {k for k in keys if connection.execute(insert, (k, self.owner)).rowcount}
 
     def _flush(self, connection: sqlite3.Connection) -> None:
-        rows = [(key, self.owner) for key in self._released]
+        rows = [(key, self.owner) for key in sorted(self._released)]
         connection.executemany("DELETE FROM leases WHERE key = ? AND owner = ?", rows)
         self._released.clear()
 
@@ -153,7 +157,7 @@ class Leases(CallLeases):
         row = connection.execute("SELECT beat FROM owners WHERE owner = ?", (owner,)).fetchone()
         if row is None or not may_live(owner):
             return True
-        now = time.monotonic()
+        now = clock.monotonic()
         beat, since = self._beats.get(owner, (None, now))
         if beat != row[0]:
             since = now
@@ -177,32 +181,45 @@ class Leases(CallLeases):
         with contextlib.ExitStack() as closing:
             closing.callback(connection.close)
             connection.execute("PRAGMA synchronous=OFF")
+            # Nothing is synced here, so power loss may leave damage that no query would notice.
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
             for statement in _CREATE:
                 connection.execute(statement)
             self._renew(connection)
             closing.pop_all()
         if self._thread is None:
-            self._thread = started_thread(self._keep_alive, "ragstone-leases")
+            self._start_heartbeat()
         return connection
 
-    def _discard(self) -> None:
-        """Remove a damaged file: its leases are worth less than an error."""
+    def _start_heartbeat(self) -> None:
+        self._thread = started_thread(self._keep_alive, "ragstone-leases")
+
+    def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _discard(self) -> None:
+        """Remove a damaged file: its leases are worth less than an error."""
+        self._disconnect()
         for suffix in ("", "-wal", "-shm", "-journal"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _renew(self, connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT OR REPLACE INTO owners VALUES (?, ?)", (self.owner, time.time()))
+        connection.execute("INSERT OR REPLACE INTO owners VALUES (?, ?)", (self.owner, clock.now()))
 
     def _keep_alive(self) -> None:
         """Renew the heartbeat until `close`: a thread."""
         while not self._closing.wait(limits.LEASE_HEARTBEAT_SECONDS):
-            # A missed heartbeat costs a repeated call; the next claim reports a lasting error.
-            with contextlib.suppress(sqlite3.Error), self._lock, self._transaction() as connection:
-                self._renew(connection)
-                self._flush(connection)
+            self._beat()
+
+    def _beat(self) -> None:
+        # A missed heartbeat costs a repeated call; the next claim reports a lasting error.
+        with contextlib.suppress(sqlite3.Error), self._lock, self._transaction() as connection:
+            self._renew(connection)
+            self._flush(connection)
 
 
 def live_owners(path: Path) -> list[str]:
@@ -212,7 +229,7 @@ def live_owners(path: Path) -> list[str]:
         return []
     with sqlite_errors(file), contextlib.closing(sqlite3.connect(file)) as connection:
         rows = connection.execute("SELECT owner, beat FROM owners").fetchall()
-    recent = time.time() - limits.LEASE_EXPIRY_SECONDS
+    recent = clock.now() - limits.LEASE_EXPIRY_SECONDS
     return [owner for owner, beat in rows if beat > recent and may_live(owner)]
 
 

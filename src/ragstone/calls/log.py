@@ -27,6 +27,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
+from ragstone.calls import clock
 from ragstone.calls.leases import CallLeases, Leases
 from ragstone.calls.log_file import (
     COLUMNS,
@@ -91,6 +92,8 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         self._reader: sqlite3.Connection | None = None
         self._queue: SimpleQueue[tuple[Entry, CommitListener] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
+        self._writing: sqlite3.Connection | None = None
+        """The writer's connection."""
         self._damaged: dict[str, str] = {}
         """Key of a damaged reply -> its checksum. The next reply to the call replaces it."""
 
@@ -100,11 +103,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
 
     def close(self) -> None:
         """Store the pending calls, and close the file."""
-        with self._lock:
-            writer, self._writer = self._writer, None
-        if writer is not None:
-            self._queue.put(None)
-            writer.join()
+        self._stop_writer()
         with self._lock:
             if self._reader is not None:
                 self._reader.close()
@@ -125,9 +124,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         """Queue a call for storage. The listener is called after its commit."""
         self._queue.put((entry, listener))
         if self._writer is None:
-            with self._lock:
-                if self._writer is None:
-                    self._writer = started_thread(self._write, "ragstone-call-log")
+            self._start_writer()
 
     def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return key -> reply for the keys with a stored reply that was not rejected."""
@@ -153,6 +150,19 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         rows = self.shared.rows(missing, rejected_since, failed_since)
         self._copy(rows)
         return found | {row[0]: outcome for row in rows if (outcome := outcome_of(row))}
+
+    def after_failures(self, keys: Sequence[str]) -> float:
+        """Return now, or a date after all failures of some calls if the clock was set back."""
+        latest = clock.now()
+        if self.path.exists():
+            with self._reading() as connection:
+                for part, places in in_parts(keys):
+                    query = (
+                        f"SELECT max(made_at) FROM calls WHERE key IN ({places}) AND NOT replied"  # noqa: S608 - only question marks
+                    )
+                    (failed,) = connection.execute(query, part).fetchone()
+                    latest = max(latest, math.nextafter(failed or 0.0, math.inf))
+        return latest
 
     def _own(
         self, keys: Sequence[str], rejected_since: float, failed_since: float
@@ -196,7 +206,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         """
         if self.shared is not None:
             self.shared.reject(keys)
-        rows = [(time.time(), reason, key) for key in keys]
+        rows = [(clock.now(), reason, key) for key in keys]
         with self._reading() as connection:
             if connection.execute("PRAGMA query_only").fetchone() == (0,):
                 with transaction(connection):
@@ -218,9 +228,20 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
                 self._reader = connect_to_read(self.path)
             yield self._reader
 
+    def _start_writer(self) -> None:
+        with self._lock:
+            if self._writer is None:
+                self._writer = started_thread(self._write, "ragstone-call-log")
+
+    def _stop_writer(self) -> None:
+        with self._lock:
+            writer, self._writer = self._writer, None
+        if writer is not None:
+            self._queue.put(None)
+            writer.join()
+
     def _write(self) -> None:
         """Commit calls in groups until `close`: the writer thread."""
-        connection: sqlite3.Connection | None = None
         stopping = False
         while not stopping:
             group = [self._queue.get()]
@@ -229,19 +250,23 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
             while not self._queue.empty():
                 group.append(self._queue.get())
             stopping = None in group
-            items = [item for item in group if item is not None]
-            try:
-                entries = self._first([entry for entry, _ in items])
-                with sqlite_errors(self.path):
-                    connection = connection or connect(self.path)
-                    outcomes = _commit(connection, entries, self._damaged)
-                _notify(items, outcomes)
-            except Exception as error:  # noqa: BLE001 - if this thread ended, every caller would hang
-                failure = error if isinstance(error, StoreError) else _unexpected(self.path, error)
-                for listener in {id(x): x for _, x in items}.values():
-                    listener.fail(failure)
-        if connection is not None:
-            connection.close()
+            self._store([item for item in group if item is not None])
+        if self._writing is not None:
+            self._writing.close()
+            self._writing = None
+
+    def _store(self, items: Sequence[tuple[Entry, CommitListener]]) -> None:
+        """Commit calls, and tell their listeners."""
+        try:
+            entries = self._first([entry for entry, _ in items])
+            with sqlite_errors(self.path):
+                self._writing = self._writing or connect(self.path)
+                outcomes = _commit(self._writing, entries, self._damaged)
+            _notify(items, outcomes)
+        except Exception as error:  # noqa: BLE001 - if this thread ended, every caller would hang
+            failure = error if isinstance(error, StoreError) else _unexpected(self.path, error)
+            for listener in {id(x): x for _, x in items}.values():
+                listener.fail(failure)
 
     def _first(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         """Commit calls for all machines, and return them with the first outcome of each."""
@@ -284,7 +309,7 @@ def _commit(
     """Commit some calls, and return the outcome that the log contains for each of them."""
     if not entries:
         return []
-    now = time.time()
+    now = clock.now()
     rows = [to_row(entry, now) for entry in entries]
     with transaction(connection):
         _replace_damaged(connection, {entry.key for entry in entries}, damaged)

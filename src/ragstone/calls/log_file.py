@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 
 import orjson
 
+from ragstone.calls import clock
 from ragstone.calls.file_locks import journal_mode
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
@@ -118,12 +119,12 @@ def open_shared(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=limits.LOG_LOCK_SECONDS, isolation_level=None, check_same_thread=False
     )
-    deadline = time.monotonic() + limits.LOG_LOCK_SECONDS
+    deadline = clock.monotonic() + limits.LOG_LOCK_SECONDS
     while True:
         try:
             connection.execute(f"PRAGMA journal_mode={journal_mode(path.parent)}")
         except sqlite3.DatabaseError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
+            if "locked" not in str(error) or clock.monotonic() > deadline:
                 connection.close()
                 raise
             time.sleep(0.02)

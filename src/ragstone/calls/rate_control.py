@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -67,6 +69,19 @@ class ConcurrencyLimiter:
             self.not_before = max(self.not_before, now + seconds)
             if self.tell is not None:
                 self.tell(seconds, 0)
+
+    async def next_start(self, earliest: float, deadline: float) -> float:
+        """Wait until an attempt may start, and return when that was, on the event loop's clock.
+
+        Returns infinity at once if it may not start before the deadline. A pause that another call
+        is told meanwhile counts too.
+        """
+        time = asyncio.get_running_loop().time
+        while (due := max(earliest, self.not_before)) < deadline:
+            await asyncio.sleep(due - time())
+            if self.not_before <= due:
+                return due
+        return math.inf
 
     def overloaded(self, started: float, now: float, pause: float | None = None) -> None:
         """Halve the limit, unless the call started before the last halving; pause if requested."""

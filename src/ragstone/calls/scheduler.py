@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
+from ragstone.calls import clock
 from ragstone.calls.log_file import Entry
 from ragstone.calls.types import AttemptError, Failure, Outcome, Reply
 from ragstone.core import limits
@@ -71,7 +70,7 @@ class Batch:
     """Runs before each call. An error stops the batch after the calls in flight."""
     rejected_since: float
     """Replies that were rejected earlier are requested again."""
-    started: float = field(default_factory=time.time)
+    failed_since: float = field(init=False)
     """Failures of other processes since then are outcomes; earlier ones are repeated."""
     claimed: deque[tuple[str, Request]] = field(default_factory=deque)
     waiting: dict[str, Request] = field(default_factory=dict)
@@ -88,6 +87,10 @@ class Batch:
     abandoned: bool = False
     ready: threading.Condition = field(default_factory=threading.Condition)
 
+    def __post_init__(self) -> None:
+        """Note the failures so far."""
+        self.failed_since = self.log.after_failures([key for key, _ in self.pending])
+
     def claim(self, count: int) -> bool:
         """Claim the next calls if none is claimed; return whether there is one to make."""
         while self.pending and not self.claimed:
@@ -101,7 +104,7 @@ class Batch:
         leased = self.leases.claim(keys)
         # In this order: an outcome is in the log before its lease is given back.
         found = self.log.outcomes(
-            keys, rejected_since=self.rejected_since, failed_since=self.started
+            keys, rejected_since=self.rejected_since, failed_since=self.failed_since
         )
         self.leases.release(leased & found.keys())
         self.leased |= leased - found.keys()
@@ -175,8 +178,7 @@ class Engine:
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         """Held while the loop starts: batches of several threads share one loop."""
-        self._last_heartbeat = time.monotonic()
-        self._jitter = random.Random()  # noqa: S311 - only spreads retries in time
+        self._last_heartbeat = clock.monotonic()
 
     def start(self, batch: Batch) -> None:
         """Start the calls of a batch."""
@@ -202,7 +204,7 @@ class Engine:
 
     def check_alive(self) -> None:
         """Raise `CallError` if the event loop has stopped responding."""
-        silent = time.monotonic() - self._last_heartbeat
+        silent = clock.monotonic() - self._last_heartbeat
         if silent > limits.STALLED_LOOP_SECONDS:
             raise CallError(
                 f"model calls made no progress for {silent:.0f} s; every reply so far is kept: "
@@ -213,14 +215,14 @@ class Engine:
         with self._starting:
             if self._loop is None:
                 loop = asyncio.new_event_loop()
-                self._last_heartbeat = time.monotonic()
+                self._last_heartbeat = clock.monotonic()
                 loop.call_soon(self._heartbeat)
                 self._thread = started_thread(loop.run_forever, "ragstone-calls")
                 self._loop = loop
             return self._loop
 
     def _heartbeat(self) -> None:
-        self._last_heartbeat = time.monotonic()
+        self._last_heartbeat = clock.monotonic()
         asyncio.get_running_loop().call_later(1.0, self._heartbeat)
 
     def _add_workers(self, batch: Batch) -> None:
@@ -297,18 +299,17 @@ class Engine:
 
     async def _call(self, batch: Batch, key: str, request: Request) -> Outcome:
         """Return the reply of the first successful attempt, or the failure of the last one."""
-        clock = asyncio.get_running_loop().time
+        time = asyncio.get_running_loop().time
         pace, policy = batch.client.pace, self.retry_policy
-        started, failures, attempts = clock(), 0, 0
+        # The wait for a pause before the first attempt is not part of a call's time.
+        due = await pace.next_start(time(), math.inf)
+        started, failures, attempts = time(), 0, 0
         # A provider may take a day for a batch.
         deadline = math.inf if batch.client.endpoint.batch else started + policy.deadline
         endpoint = batch.client.endpoint
         timeout = policy.timeout if endpoint.serve is None else policy.deadline
         while True:
-            now = clock()
-            due = max(now, pace.not_before)
-            await asyncio.sleep(due - now)
-            attempts, began = attempts + 1, clock()
+            attempts, began = attempts + 1, time()
             try:
                 limit = None if endpoint.batch else min(began + timeout, deadline)
                 async with asyncio.timeout_at(limit):
@@ -317,14 +318,14 @@ class Engine:
                 error = caught
             except TimeoutError:
                 error = AttemptError(
-                    f"no reply from {batch.client.endpoint.name} within {clock() - began:.0f} s",
+                    f"no reply from {batch.client.endpoint.name} within {time() - began:.0f} s",
                     retryable=True,
                     overload=True,
                     outage=True,
                 )
                 failures += 1
             else:
-                latency = clock() - began
+                latency = time() - began
                 pace.succeeded(latency)
                 pace.outages = 0
                 seconds = None if endpoint.batch else latency
@@ -335,25 +336,25 @@ class Engine:
                     queued=None if reply.queued is None else round(reply.queued + began - due, 6),
                     attempts=attempts,
                     key=key,
-                    made_at=time.time(),
+                    made_at=clock.now(),
                 )
             if error.overload or error.pause:
-                pace.overloaded(began, clock(), error.pause)
+                pace.overloaded(began, time(), error.pause)
             if error.retryable and not error.overload:
                 failures += 1
             # Calls of a batch that failed go into the next one together.
             failures = attempts if endpoint.batch else failures
-            jitter = 0.0 if endpoint.batch else self._jitter.random()
+            jitter = 0.0 if endpoint.batch else clock.jitter()
             wait = policy.wait(max(failures, 1), jitter)
-            next_attempt = max(clock() + wait, pace.not_before)
-            if not error.retryable or failures >= policy.attempts or next_attempt >= deadline:
+            may_repeat = error.retryable and failures < policy.attempts
+            due = await pace.next_start(time() + wait, deadline if may_repeat else -math.inf)
+            if due == math.inf:
                 self._count_failure(batch, error)
-                seconds, reason = clock() - started, error.reason
+                seconds, reason = time() - started, error.reason
                 if attempts > 1:
                     reason = f"{reason} ({attempts} attempts in {seconds:.0f} s)"
                 timed = None if endpoint.batch else seconds
                 return Failure(reason, error.status, timed, attempts, key, error.kind)
-            await asyncio.sleep(wait)
 
     def _count_failure(self, batch: Batch, error: AttemptError) -> None:
         """Abort the batch if other calls would fail the same way: after several outages in a row.

@@ -84,17 +84,23 @@ def atomic_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
         yield file
 
 
-def private_folder(folder: Path) -> Path:
-    """Create a folder, and those above it, that nobody else can read; existing ones stay."""
-    for each in (*reversed(folder.parents), folder):
-        if not each.exists():
-            each.mkdir(mode=0o700, exist_ok=True)
+def make_folder(folder: Path, *, private: bool = False) -> Path:
+    """Make a folder and those above it unless they exist, and return it.
+
+    Power loss does not take new ones away. Nobody else can read `private` ones.
+    """
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(new):
+        one.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
+    for one in new:
+        # The name of a new folder is in its parent, which nothing else syncs.
+        _sync(one.parent)
     return folder
 
 
 def private_file(path: Path) -> Path:
     """Create an empty file that nobody else can read, unless it exists."""
-    private_folder(path.parent)
+    make_folder(path.parent, private=True)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     return path
@@ -140,16 +146,9 @@ def is_temporary(path: Path) -> bool:
 @contextmanager
 def _temporary_folder(parent: Path, *, private: bool) -> Iterator[Path]:
     temporary = parent / f"{_PREFIX}{secrets.token_hex(8)}"
-    new = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-    if private:
-        private_folder(temporary)
-    else:
-        # `mkdir`, not `mkdtemp`: permissions follow the user's umask.
-        temporary.mkdir(parents=True)
+    make_folder(parent, private=private)
+    temporary.mkdir(mode=0o700 if private else 0o777)
     try:
-        for folder in new:
-            # The name of a new folder is in its parent, which nothing else syncs.
-            _sync(folder.parent)
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

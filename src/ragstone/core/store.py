@@ -33,12 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
-from ragstone.core.atomic_files import (
-    atomic_file,
-    atomic_folder,
-    private_folder,
-    remove_abandoned,
-)
+from ragstone.core.atomic_files import atomic_file, atomic_folder, make_folder, remove_abandoned
 from ragstone.core.checksums import (
     MANIFEST,
     TABLE,
@@ -270,7 +265,7 @@ class Store:
         """Move a damaged folder or file to `damaged/`, and return its new place."""
         folder = self.root / DAMAGED
         with store_errors(folder):
-            private_folder(folder)
+            make_folder(folder, private=True)
             places = (folder / f"{path.name}-{number}" for number in itertools.count(1))
             target = next(place for place in places if not place.exists())
             with contextlib.suppress(FileNotFoundError):  # another process was faster
@@ -283,7 +278,7 @@ class Store:
         Abandoned temporary folders of killed processes are removed too.
         """
         with store_errors(self.root):
-            private_folder(self.root)
+            make_folder(self.root, private=True)
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
             for folder in self.root.iterdir():

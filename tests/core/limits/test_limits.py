@@ -635,7 +635,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
     monkeypatch.setattr(limits, "UNPACKED_BYTES", 10_000)
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * 10**6))
-    with pytest.raises(DatasetError, match=r"a\.jsonl\.gz is unpacked to more than 200 times its size"):
+    with pytest.raises(DatasetError, match=r"is unpacked to more than 200 times its size"):
         list(json_rows(path))
     monkeypatch.setattr(limits, "MAX_UNPACKED_RATIO", 2000)
     assert not list(json_rows(path))

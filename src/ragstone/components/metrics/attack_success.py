@@ -135,7 +135,8 @@ def _quotes_and_sentences(text: str) -> tuple[list[Span], list[Span]]:
     """Return the quotations of a text, and the sentences that have other words beside them."""
     quotes = list(quotations(text, _MARKS, _APOSTROPHES))
     # The full stops of a quotation do not end the sentence around it.
-    parts, last = [], 0
+    parts: list[str] = []
+    last = 0
     for start, end in quotes:
         parts += text[last:start], " " * (end - start)
         last = end
