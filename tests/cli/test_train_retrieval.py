@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,8 @@ def test_wrong_keys_are_named(tmp_path: Path, keys: dict[str, Any], problem: str
 def test_data_without_judgements_is_refused(tmp_path: Path) -> None:
     """The error names the data set and the key."""
     save_towns(tmp_path / "towns")
-    (tmp_path / "towns" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    shutil.rmtree(tmp_path / "towns" / "qrels")
+    (tmp_path / "towns" / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n")
 
     with pytest.raises(ConfigError, match="has no qrels with a relevant passage"):
         train(tmp_path, "reranker")

@@ -67,7 +67,8 @@ from ragstone.errors import (
     RagstoneError,
     StoreError,
 )
-from ragstone.experiment.config import apply_override, parse_experiment
+from ragstone.experiment.config import parse_experiment
+from ragstone.experiment.keys import apply_override
 from ragstone.experiment.load import load_experiment
 from ragstone.experiment.members import read_experiment_file
 from ragstone.models import llama_server
