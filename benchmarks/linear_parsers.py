@@ -24,6 +24,7 @@ from ragstone.components.metrics.attack_success import obeys
 from ragstone.components.metrics.match import occurs, without_echo
 from ragstone.components.rerankers.permutation_parsing import read_order
 from ragstone.components.translator import one_line, whole_text
+from ragstone.core.likely_secrets import likely_secrets
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.screen_text import message, safe
 from ragstone.core.spec import parse_spec
@@ -38,6 +39,7 @@ LEAST_SECONDS: Final = 0.5
 UNITS: Final = (
     *(" ", "\n", "a", "1, ", "1 , ", "[1", "{", "“", "„", "- ", "1: ", "Rating: 5 "),
     *("yes, ", "Verdict: yes ", "*_", "[1], ", "<think>", "a.", "`", "日本", "\u2018"),
+    *("x", "x-", "eyJ-", "a://", "token=", "-----BEGIN PRIVATE KEY-----"),
 )
 """What an input repeats."""
 ENDS: Final = ("", "\x01")
@@ -51,6 +53,7 @@ class Parser(NamedTuple):
 
 
 PARSERS: Final = (
+    Parser("likely secrets", lambda text: list(likely_secrets({"a": text, "token": text}))),
     Parser("judge: rating", lambda text: Rating(1, 10).read(text)),
     Parser("judge: choice", lambda text: Choice().read(text)),
     Parser("judge: choice of material", lambda text: Choice().read(text, [text[:2000], "yes"])),

@@ -30,6 +30,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+_BEGINNING, _END = 660, 330
+"""Characters of a message of more than 1,000 that are shown: its place, and its way out."""
 _FEW_HANDLES = (errno.EMFILE, errno.ENFILE)
 _Error = TypeVar("_Error", bound="RagstoneError")
 
@@ -65,8 +67,10 @@ class RagstoneError(Exception):
         self.line, self.key, self.value, self.way_out = line, key, value, way_out
 
     def __str__(self) -> str:
-        """Return the message, without secrets."""
-        return RagstoneError.clean(super().__str__())
+        """Return the message without secrets; the middle of a long one is left out."""
+        text = RagstoneError.clean(super().__str__())
+        left_out = len(text) > _BEGINNING + _END
+        return f"{text[:_BEGINNING]} ... {text[-_END:]}" if left_out else text
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Errors of workers: the constructor of a subclass takes other arguments than the message.

@@ -64,3 +64,9 @@ def test_the_notice_names_the_place_and_the_way_out_once(caplog: pytest.LogCaptu
     assert "write {env:NAME}" in told
     assert "0123456789" not in told
     assert redacted("0123456789") == "***"
+
+
+@pytest.mark.parametrize("unit", ["x", "eyJ-", "a://", "-----BEGIN PRIVATE KEY-----"])
+def test_a_long_text_is_read_once(unit: str) -> None:
+    """The time grows with the length: with its square, this test would take hours."""
+    assert list(likely_secrets({"prompt": unit * (1_000_000 // len(unit))})) == []

@@ -31,14 +31,15 @@ _ASSIGNED: Final = re.compile(
 _OPTION: Final = re.compile(rf"(?<!\S)--?{_NAME}\s+(\S+)", re.IGNORECASE)
 """An option of a command."""
 _IN_QUERY: Final = re.compile(r"[?&](?:key|code|auth|k)=([^\s\"'&#,;)]+)", re.IGNORECASE)
-_USER: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/@:\"']*:([^\s/\"']*)@", re.IGNORECASE)
+_USER: Final = re.compile(r"(?<=[A-Za-z0-9+.-])://[^\s/@:\"']*:([^\s/\"']*)@")
 _FORMS: Final = re.compile(
     r"\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
     r"|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
     r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\bhf_[A-Za-z0-9]{20,}|\bAIza[A-Za-z0-9_-]{30,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
     r"|(?<=Bearer )[A-Za-z0-9_.~+/-]{16,}=*"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----BEGIN)[\s\S])*?"
+    r"-----END [A-Z ]*PRIVATE KEY-----"
 )
 """Keys of well-known services, signed tokens and private keys."""
 _SCHEME: Final = re.compile(r"(?:Bearer|Basic|ApiKey|Token|Digest)\s+", re.IGNORECASE)
