@@ -75,8 +75,9 @@ class Worker:
         """Return what became of an input; the process is dead after an abort or a hang."""
         stdin, stdout = _stream(self.process.stdin), _stream(self.process.stdout)
         used = self._seconds()
-        stdin.write(line + "\n")
-        stdin.flush()
+        with suppress(BrokenPipeError):  # it ended since its last answer
+            stdin.write(line + "\n")
+            stdin.flush()
         if self._waits(stdout, used) and (answer := stdout.readline()):
             found: dict[str, Any] = json.loads(answer)
             return found
@@ -118,7 +119,8 @@ class Worker:
 
     def end(self) -> None:
         """End the process."""
-        _stream(self.process.stdin).close()
+        with suppress(BrokenPipeError):
+            _stream(self.process.stdin).close()
         self.process.wait()
         _stream(self.process.stdout).close()
         self.errors.close()

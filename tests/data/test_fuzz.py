@@ -65,6 +65,7 @@ def test_a_death_is_noted_and_another_process_goes_on(worker: fuzz.Worker) -> No
     """An abort of the process that reads is an outcome."""
     assert worker.ask(f"queries\t0\t{SEED}")["outcome"] == "accepted"
     worker.process.kill()
+    worker.process.wait()
     found = fuzz.Found()
     fuzz.note(found, worker.ask(f"queries\t1\t{SEED}"))
     assert (found.outcomes["abort"], found.failures) == (1, 1)
