@@ -168,7 +168,8 @@ def test_every_script_exists() -> None:
 
 def test_every_script_is_listed() -> None:
     """The README says what each script measures; helpers are no benchmarks."""
-    helpers = {"annotate_shared", "bench", "figures", "interval_simulation", "measured"}
+    helpers = {"annotate_shared", "bench", "environment_rows", "figures"}
+    helpers |= {"interval_simulation", "measured"}
     listed = (bench.HERE / "README.md").read_text(encoding="utf-8")
     missing = [path.name for path in bench.HERE.glob("*.py") if path.name not in listed]
     assert {name.removesuffix(".py") for name in missing} <= helpers

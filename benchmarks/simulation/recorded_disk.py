@@ -221,6 +221,17 @@ def _make(disk: RecordedDisk, path: Any, _mode: int = 0o777, *, dir_fd: Any = No
         yield Op("make", name)
 
 
+def _create(
+    disk: RecordedDisk, path: Any, flags: int, _mode: int = 0o777, *, dir_fd: Any = None
+) -> Iterator[Op]:
+    # The other files are seen when they are written.
+    name = disk.name(_whole(path, dir_fd)) if flags & os.O_CREAT else None
+    if name and ".sqlite" in name and not (disk.root / name).exists():
+        if disk.frozen:
+            raise FileExistsError(name)
+        yield Op("create", name)
+
+
 def _rename(
     disk: RecordedDisk, old: Any, new: Any, *, src_dir_fd: Any = None, dst_dir_fd: Any = None
 ) -> Iterator[Op]:
@@ -260,6 +271,6 @@ def _sync(disk: RecordedDisk, descriptor: int) -> Iterator[Op]:
 
 
 _HOOKS: dict[str, Callable[..., Iterator[Op]]] = {
-    "mkdir": _make, "rename": _rename, "replace": _rename, "unlink": _remove, "remove": _remove,
-    "rmdir": _remove, "fsync": _sync,
+    "mkdir": _make, "open": _create, "rename": _rename, "replace": _rename, "unlink": _remove,
+    "remove": _remove, "rmdir": _remove, "fsync": _sync,
 }  # fmt: skip

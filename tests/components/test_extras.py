@@ -32,13 +32,13 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "token-similarity": {"hf", "hub"},  # only for published encoders, which these do not take
     "token-K-precision": {"hf", "hub"},
     "semantic-similarity": {"hf", "hub"},
-    "local": {"hub"},  # only for an adapter whose base is on the hub
+    "local": {"hub", "hf"},  # only for an adapter whose base is on the hub
     "hf": {"train", "local"},  # only with an adapter; its packages bring safetensors
     "vllm": {"hf", "train", "local"},  # its packages bring transformers, for the tokens of a prompt
     "parallel": {"remote"},  # only for an address of an object store
     "trained": {"local"},  # its packages bring safetensors and tokenizers
-    "sentence-transformers": {"local"},  # its packages bring tokenizers, for notes on the data
-    "sentence-transformers-sparse": {"local"},
+    "sentence-transformers": {"local", "hf"},  # its packages bring tokenizers and transformers
+    "sentence-transformers-sparse": {"local", "hf"},
     "bge-m3": {"local"},  # transformers brings safetensors and tokenizers
     "bge-m3-sparse": {"local"},
     "bge-m3-tokens": {"local"},

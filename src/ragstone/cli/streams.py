@@ -34,6 +34,10 @@ def open_streams() -> None:
             # The lowest free number is the stream's, since those before it are open.
             null = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, open(null, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
-    raw = io.BufferedWriter(_Notices(sys.stderr.fileno(), "w", closefd=False))
+    try:
+        descriptor = sys.stderr.fileno()
+    except io.UnsupportedOperation:  # a stream of another program, which keeps what it gets
+        return
+    raw = io.BufferedWriter(_Notices(descriptor, "w", closefd=False))
     encoding = sys.stderr.encoding
     sys.stderr = io.TextIOWrapper(raw, encoding, "backslashreplace", line_buffering=True)

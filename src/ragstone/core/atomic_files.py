@@ -106,13 +106,13 @@ def private_file(path: Path) -> Path:
     return path
 
 
-def write_document(path: Path, content: bytes, what: str) -> Path:
+def write_document(path: Path, content: bytes, what: str, *, private: bool = True) -> Path:
     """Write a file such as a report, and return its path; raise `StoreError` if that fails.
 
-    It contains no secret that is known, and nobody else can read it.
+    It contains no secret that is known, and nobody else can read a `private` one.
     """
     try:
-        with atomic_file(path, private=True) as file:
+        with atomic_file(path, private=private) as file:
             file.write(redacted_bytes(content))
     except OSError as error:
         raise StoreError(f"cannot write the {what} {path}: {system_reason(error)}") from error

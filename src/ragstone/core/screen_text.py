@@ -56,7 +56,7 @@ def message(text: str) -> str:
     and the place are at its beginning, the way out at its end.
 
     >>> message("a.yaml: found " + "x" * 5000 + "; write less")[-20:]
-    'xxxxxxx... write less'
+    'xxxxxx... write less'
     """
     maximum = limits.MAX_MESSAGE_CHARACTERS
     if len(text) > maximum:

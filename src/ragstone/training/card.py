@@ -52,7 +52,7 @@ _USE: Final = {
 def write_card(folder: Path, record: TrainingRecord, results: str = "") -> Path:
     """Write the card of a finished training; `results` is Markdown."""
     text = "\n\n".join([_front(record), *_sections(record, results)]) + "\n"
-    return write_document(folder / CARD, text.encode(), "model card")
+    return write_document(folder / CARD, text.encode(), "model card", private=False)
 
 
 def with_results(folder: Path, table: TextTable) -> Path:
