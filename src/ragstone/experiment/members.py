@@ -17,6 +17,7 @@ from ragstone.core.likely_secrets import likely_secrets
 from ragstone.core.parsing import read_yaml
 from ragstone.core.redaction import remember
 from ragstone.core.registry import find
+from ragstone.core.regular_files import open_regular
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.examples import find_example
@@ -67,8 +68,8 @@ def _read(file: Path) -> Any:
         return read_yaml(file, "experiment file")
     except ConfigError:
         # The message may show the line with a secret.
-        with suppress(OSError):
-            text = file.read_text("utf-8", "replace")[: limits.MAX_YAML_BYTES]
+        with suppress(OSError), open_regular(file) as opened:
+            text = opened.read(limits.MAX_YAML_BYTES).decode("utf-8", "replace")
             remember(one.value for one in likely_secrets(text))
         raise
 
