@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
@@ -73,8 +74,21 @@ KEYS: Final = (
 )
 
 
+_LEVELS: Final = 8000
+"""Calls within each other for a deep tree; what reads it has the usual limit."""
+
+
 def written(value: Any, *, ascii_only: bool = True) -> bytes:
     """Return a tree as JSON; a lone surrogate is an escape, or its three bytes."""
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(_LEVELS)
+    try:
+        return _written(value, ascii_only)
+    finally:
+        sys.setrecursionlimit(usual)
+
+
+def _written(value: Any, ascii_only: bool) -> bytes:
     match value:
         case Raw(token):
             return token
@@ -83,7 +97,7 @@ def written(value: Any, *, ascii_only: bool = True) -> bytes:
         case dict():
             return _object(value.items(), ascii_only)
         case list() | tuple():
-            return b"[" + b", ".join(written(one, ascii_only=ascii_only) for one in value) + b"]"
+            return b"[" + b", ".join(_written(one, ascii_only) for one in value) + b"]"
     return json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
 
 
@@ -91,7 +105,7 @@ def _object(items: Any, ascii_only: bool) -> bytes:
     def pairs() -> Iterator[bytes]:
         for key, value in items:
             named = key if isinstance(key, Raw) else str(key)
-            yield b": ".join(written(one, ascii_only=ascii_only) for one in (named, value))
+            yield b": ".join(_written(one, ascii_only) for one in (named, value))
 
     return b"{" + b", ".join(pairs()) + b"}"
 

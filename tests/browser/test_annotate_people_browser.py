@@ -51,7 +51,9 @@ def test_the_key_leaves_the_address_bar_and_is_in_no_request(tmp_path: Path, pag
         expect(page).not_to_have_url(re.compile("key="))
         expect(page).to_have_url(re.compile("scheme=dark"))
         page.get_by_role("link", name="People").click()
+        expect(page).to_have_url(re.compile("people"))
         page.go_back()
+        expect(page).not_to_have_url(re.compile("people"))
         page.go_forward()
         expect(page.locator("h1")).to_have_text("0 people have tokens")
         assert site.key in sent[0]
