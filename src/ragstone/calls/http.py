@@ -225,7 +225,8 @@ class ChatClient:
             reply = self._format.reply(payload)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise AttemptError(
-                f"{address} returned unexpected JSON: {error} ({_excerpt(raw)})",
+                f"{address} returned unexpected JSON: "
+                f"{str(error)[: limits.MAX_CAUSE_CHARACTERS]} ({_excerpt(raw)})",
                 status=200,
                 retryable=True,
                 kind="unreadable",

@@ -17,6 +17,7 @@ from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.executors.spec import executor_of
 from ragstone.core.registry import beside, create
+from ragstone.core.regular_files import exists
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.cut_passages import cut_by
@@ -240,8 +241,7 @@ class Experiment:
                 is given, which has its own `keep_failed`.
             reuse: whether your own systems keep the answers of their last finished run.
             fresh: names of systems that are asked again; None for all.
-            trust_code: whether to reuse steps that other code made; every output marks the results
-                that rest on them.
+            trust_code: whether to reuse steps of other code; outputs mark what rests on them.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -397,4 +397,4 @@ class Experiment:
 
     def beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""
-        return Path(path) if Path(path).exists() else self.folder / path
+        return Path(path) if exists(path) else self.folder / path

@@ -10,7 +10,6 @@ import orjson
 from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
-from ragstone.core.regular_files import NotRegular
 from ragstone.data.readers.parquet_structure import UnsafeParquet, check_structure
 from ragstone.data.readers.rows import BREAKS, FieldError, Row, listed_names, show
 from ragstone.errors import DatasetError, nearest_name
@@ -62,7 +61,7 @@ def batches(file: ParquetFile) -> Iterator[tuple[int, RecordBatch]]:
             for batch in read_parquet(opened, batch_size=limits.PARQUET_BATCH_ROWS):
                 yield first, batch
                 first += batch.num_rows
-    except (FileNotFoundError, NotRegular) as error:
+    except OSError as error:
         raise DatasetError(f"{file.name} cannot be read: {error}") from error
 
 

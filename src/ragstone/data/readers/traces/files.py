@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
@@ -136,7 +137,9 @@ def _parsed(path: Path, number: int, content: bytes, notes: FileNotes) -> Any:
             f"{path}, line {line}, byte {byte}: the JSON ends or breaks off here ({error.msg}); "
             "what is complete before it was read"
         )
-        return parse_json(complete_part(content[:end]))
+        with suppress(orjson.JSONDecodeError):
+            return parse_json(complete_part(content[:end]))
+        return []
 
 
 def _error_at(content: bytes, error: orjson.JSONDecodeError) -> int:
