@@ -36,6 +36,16 @@ def test_a_line_in_the_middle_that_breaks_off_is_told(tmp_path: Path) -> None:
     assert "breaks off here" in told
 
 
+def test_a_document_damaged_within_is_told(tmp_path: Path) -> None:
+    """Its beginning is no JSON that a bracket could complete, and two faults hide each other."""
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(
+        b'{"resourceSpans": [{"resource": {"attributes": [{"key"\x7f "a"}]}, "s\x97": 1}'
+    )
+    spans, notes = read(path)
+    assert (spans, len(notes.cuts)) == ([], 1)
+
+
 def test_nothing_of_a_cut_span_is_read(tmp_path: Path) -> None:
     """Wherever a document is cut, its spans are a beginning of all spans, with all attributes."""
     path = write_traces(tmp_path / "t.json", *[made_span(str(n), "", CHAIN) for n in range(3)])
