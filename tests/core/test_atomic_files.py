@@ -66,7 +66,10 @@ def test_a_kill_before_the_rename_leaves_no_folder(tmp_path: Path) -> None:
 def test_content_is_on_the_disk_before_the_rename(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file and its folder are synced before the rename, the target's folder after it."""
+    """The file and its folder are synced before the rename, the target's folder after it.
+
+    The folder above is synced first: a killed process may have made the target's folder.
+    """
     done: list[str] = []
     sync, replace = os.fsync, Path.replace
 
@@ -85,7 +88,7 @@ def test_content_is_on_the_disk_before_the_rename(
     with atomic_file(tmp_path / "data") as file:
         file.write(b"content")
 
-    assert done == ["file", "folder", "rename", "target"]
+    assert done == ["folder", "file", "folder", "rename", "target"]
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS])

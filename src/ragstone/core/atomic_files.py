@@ -89,20 +89,27 @@ def make_folder(folder: Path, *, private: bool = False) -> Path:
 
     Power loss does not take new ones away. Nobody else can read `private` ones.
     """
-    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    above = (folder, *folder.parents)
+    new = [one for one in above if not one.exists()]
+    with suppress(PermissionError):
+        # The lowest folder that exists may be of a process that was killed before its sync.
+        _sync(above[len(new)].parent)
     for one in reversed(new):
         one.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
-    for one in new:
         # The name of a new folder is in its parent, which nothing else syncs.
         _sync(one.parent)
+    if not new:
+        folder.mkdir(exist_ok=True)  # an error if it is a file
     return folder
 
 
 def private_file(path: Path) -> Path:
-    """Create an empty file that nobody else can read, unless it exists."""
+    """Create an empty file that nobody else can read, unless it exists; power loss keeps it."""
     make_folder(path.parent, private=True)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    # Also for an existing file: the process that made it may have been killed before its sync.
+    _sync(path.parent)
     return path
 
 
