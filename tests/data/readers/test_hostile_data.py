@@ -191,3 +191,8 @@ def test_what_is_no_file_is_named_and_not_read(name: str, tmp_path: Path) -> Non
         path.unlink(missing_ok=True)
         make()
         refused(lambda: load_dataset(path if "parquet" in name else tmp_path), name)
+
+
+def test_a_name_with_a_tilde_that_is_no_home_is_looked_for(tmp_path: Path) -> None:
+    """Python has an error of its own for the home of a user who does not exist."""
+    refused(lambda: load_dataset("~no-such-user-1/data", folder=tmp_path), "~no-such-user-1/data")

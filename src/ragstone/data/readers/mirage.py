@@ -196,7 +196,11 @@ def _read_hub(files: list[Path], tables: _Tables) -> None:
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
     for first, batch in batches(ParquetFile(str(path), lambda: open_regular(path))):
-        yield from enumerate(map(Row, batch.to_struct_array().to_pylist()), start=first)
+        try:
+            rows = batch.to_struct_array().to_pylist()
+        except OverflowError as error:
+            raise DatasetError(f"{path} has a date or a duration out of range: {error}") from error
+        yield from enumerate(map(Row, rows), start=first)
 
 
 def _pool_rows(pool: Any) -> list[Row]:
