@@ -129,10 +129,14 @@ def write_document(path: Path, content: bytes, what: str, *, private: bool = Tru
 def remove_abandoned(folder: Path, seconds: float) -> None:
     """Remove temporary folders directly below `folder` that did not change for `seconds`.
 
-    A younger one may belong to a process that is still writing.
+    A younger one may belong to a process that is still writing. What a killed process renamed and
+    did not sync is synced, since what is found here is relied on.
     """
     for temporary in abandoned(folder, seconds):
         shutil.rmtree(temporary, ignore_errors=True)
+    with suppress(OSError):
+        if folder.is_dir():
+            _sync(folder)
 
 
 def abandoned(folder: Path, seconds: float) -> list[Path]:
