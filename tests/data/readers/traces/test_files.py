@@ -37,7 +37,7 @@ def test_a_line_in_the_middle_that_breaks_off_is_told(tmp_path: Path) -> None:
 
 
 def test_a_document_damaged_within_is_told(tmp_path: Path) -> None:
-    """A wrong byte hides a fault before it, so the part before the byte is no JSON either."""
+    """A wrong byte hides a fault before it, so the part before the byte is not JSON either."""
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'[{""}\x97')
     spans, notes = read(path)
