@@ -285,7 +285,7 @@ def _fields(name: str, folder: Path | None) -> frozenset[str]:
 
 
 def _found(path: Path, folder: Path | None) -> Path | None:
-    with suppress(RuntimeError):  # the name begins with "~", but is no user's home
+    with suppress(RuntimeError):  # the name begins with "~", but is not a user's home
         path = local_copy(path) or path.expanduser()
     candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
     return next((one for one in candidates if _is_found(one)), None)
