@@ -129,11 +129,17 @@ def write_document(path: Path, content: bytes, what: str, *, private: bool = Tru
 def remove_abandoned(folder: Path, seconds: float) -> None:
     """Remove temporary folders directly below `folder` that did not change for `seconds`.
 
-    A younger one may belong to a process that is still writing. What a killed process renamed and
-    did not sync is synced, since what is found here is relied on.
+    A younger one may belong to a process that is still writing.
     """
     for temporary in abandoned(folder, seconds):
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def keep_names(folder: Path) -> None:
+    """Sync the names in a folder, which a process may have renamed and was killed before its sync.
+
+    A folder that cannot be read, or that another process has removed, is left as it is.
+    """
     with suppress(OSError):
         if folder.is_dir():
             _sync(folder)

@@ -33,7 +33,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
-from ragstone.core.atomic_files import atomic_file, atomic_folder, make_folder, remove_abandoned
+from ragstone.core.atomic_files import (
+    atomic_file,
+    atomic_folder,
+    keep_names,
+    make_folder,
+    remove_abandoned,
+)
 from ragstone.core.checksums import (
     MANIFEST,
     TABLE,
@@ -275,7 +281,8 @@ class Store:
     def check_writable(self) -> None:
         """Raise `StoreError` if the store is not writable.
 
-        Abandoned temporary folders of killed processes are removed too.
+        Abandoned temporary folders of killed processes are removed too, and what such a process
+        finished last survives a power loss from now on.
         """
         with store_errors(self.root):
             make_folder(self.root, private=True)
@@ -283,6 +290,7 @@ class Store:
                 pass
             for folder in self.root.iterdir():
                 remove_abandoned(folder, limits.ABANDONED_STEP_SECONDS)
+                keep_names(folder)
 
     def _write_manifest(self, folder: Path, temporary: Path, manifest: Mapping[str, Any]) -> None:
         sealed = seal(manifest, f"{folder.relative_to(self.root).as_posix()}/{MANIFEST}")
