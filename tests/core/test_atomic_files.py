@@ -91,6 +91,27 @@ def test_content_is_on_the_disk_before_the_rename(
     assert done == ["folder", "file", "folder", "rename", "target"]
 
 
+def test_windows_opens_no_folder_and_syncs_files_that_it_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There a folder cannot be opened, and a file that is open for reading cannot be synced."""
+    opened, system_open = [], os.open
+
+    def open_as_windows(path: Path, flags: int, mode: int = 0o777) -> int:
+        if Path(path).is_dir():
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        opened.append((Path(path).name, flags & os.O_RDWR))
+        return system_open(path, flags, mode)
+
+    monkeypatch.setattr("ragstone.core.atomic_files._ON_WINDOWS", True)
+    monkeypatch.setattr(os, "open", open_as_windows)
+    with atomic_file(tmp_path / "new" / "data") as file:
+        file.write(b"content")
+
+    assert (tmp_path / "new" / "data").read_bytes() == b"content"
+    assert opened == [("data", os.O_RDWR)]
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS])
 def test_writers_report_a_full_disk_and_a_missing_permission(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int

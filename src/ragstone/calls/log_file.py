@@ -69,6 +69,7 @@ def connect(path: Path) -> sqlite3.Connection:
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA fullfsync=ON")  # macOS alone: past the disk's own cache
         if version_of(connection, path) < SCHEMA_VERSION:
             _upgrade(connection)
         closing.pop_all()

@@ -10,6 +10,7 @@ import errno
 import os
 import secrets
 import shutil
+import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _PREFIX: Final = ".tmp-"
+_ON_WINDOWS: Final = sys.platform == "win32"
 
 
 @contextmanager
@@ -189,12 +191,27 @@ def _sync_all(folder: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    if _ON_WINDOWS and path.is_dir():
+        return  # Windows opens no folder; its file system logs the names
+    # Windows syncs a file only if it is open for writing.
+    descriptor = os.open(path, os.O_RDWR if _ON_WINDOWS else os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        _flush(descriptor)
     except OSError as error:
         # Some network file systems cannot sync a folder.
         if error.errno != errno.EINVAL or not path.is_dir():
             raise
     finally:
         os.close(descriptor)
+
+
+def _flush(descriptor: int) -> None:
+    """Have a file or folder written to the disk; on macOS `fsync` leaves it in the disk's cache."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        # Not every file system has it, such as one on the network.
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
