@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign pictures clean fuzz lock audit licences sbom
+.PHONY: help demo torch test check lint types format bench figures campaign pictures clean fuzz lock audit licences sbom dist man lowest
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -81,8 +81,9 @@ lock: $(SUPPLY)/.done ## write requirements/dev.lock: versions and hashes for LO
 		--universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url \
 		--no-emit-package ragstone --upgrade --output-file requirements/dev.lock
 
-audit: $(VENV)/.dev $(SUPPLY)/.done ## look for known vulnerabilities of the locked versions, and check the lock
+audit: $(VENV)/.dev $(SUPPLY)/.done ## look for known vulnerabilities of the locked versions, check the lock and the workflows
 	$(BIN)/python tools/audit.py $(SUPPLY)/bin/pip-audit
+	$(SUPPLY)/bin/zizmor --offline --quiet .github
 
 licences: $(VENV)/.dev ## write docs/licences.md: the licences of all dependencies
 	$(BIN)/python tools/licences.py
@@ -91,6 +92,22 @@ sbom: $(VENV)/.dev $(SUPPLY)/.done ## write dist/ragstone.cdx.json: a bill of ma
 	mkdir -p dist
 	$(SUPPLY)/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --mc-type library \
 		--output-reproducible --output-file dist/ragstone.cdx.json
+
+dist: $(SUPPLY)/.done ## write dist/: wheel and source archive
+	rm -rf dist
+	$(SUPPLY)/bin/python -m build --quiet --outdir dist
+
+man: $(VENV)/.dev ## write build/man: a man page of each command
+	$(BIN)/python tools/man.py build/man
+
+# With the newest versions of the tests' own packages, so far as the lowest of ours allow.
+LOWEST := $(VENV)/lowest
+lowest: $(SUPPLY)/.done ## run tests of the core with the lowest versions that pyproject.toml allows
+	$(SUPPLY)/bin/uv venv --quiet --clear $(LOWEST)
+	$(SUPPLY)/bin/uv pip compile --quiet pyproject.toml --resolution lowest-direct --output-file $(LOWEST)/pins.txt
+	$(SUPPLY)/bin/uv pip install --quiet --python $(LOWEST) --constraint $(LOWEST)/pins.txt \
+		--editable . pytest pytest-xdist hypothesis
+	$(LOWEST)/bin/python -m pytest --numprocesses auto --quiet $(LOWEST_TESTS)
 
 N ?= 2000
 fuzz: $(VENV)/.dev ## read N=2000 malformed inputs of each kind, keep those that fail; SEED=1 for others

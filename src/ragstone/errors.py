@@ -46,9 +46,11 @@ class RagstoneError(Exception):
         value: the value found, or None.
         way_out: the command or change that solves the problem; "" if only the message has it.
         exit_code: the exit code of the command line.
+        page: the page of the documentation, as `ragstone docs PAGE` takes it; "" if there is none.
     """
 
     exit_code = 1
+    page: ClassVar[str] = ""
     clean: ClassVar[Callable[[str], str]] = staticmethod(str)
     """Removes secrets from a message; `core.redaction` sets it once it knows one."""
 
@@ -94,14 +96,19 @@ class ConfigError(RagstoneError):
     """An experiment file, an option or a name is wrong; nothing was run."""
 
     exit_code = 2
+    page = "experiment-file"
 
 
 class UnknownComponent(ConfigError):
     """No component of that name is built in, installed, or found in the file named."""
 
+    page = "commands#ragstone-components"
+
 
 class UnknownMetric(ConfigError):
     """No metric of that name exists."""
+
+    page = "metrics"
 
 
 class MissingDependency(RagstoneError):
@@ -109,6 +116,8 @@ class MissingDependency(RagstoneError):
 
     `extra` is the extra of Ragstone that installs the package, or "".
     """
+
+    page = "commands#extras"
 
     def __init__(self, component: str, package: str, extra: str = "") -> None:
         command = f"pip install 'ragstone[{extra}]'" if extra else f"pip install {package}"
@@ -125,6 +134,7 @@ class DatasetError(RagstoneError):
     """A data file is missing, malformed or inconsistent with another file."""
 
     exit_code = 2
+    page = "data"
 
 
 class ComponentError(RagstoneError):
@@ -133,6 +143,8 @@ class ComponentError(RagstoneError):
     `path` and `line` are those of the component's code, `query_id` is the item at fault if it is
     known, and `traceback_path` is the log file with the traceback.
     """
+
+    page = "own-components"
 
     def __init__(
         self,
@@ -151,6 +163,8 @@ class ComponentError(RagstoneError):
 class CallError(RagstoneError):
     """A model endpoint could not be reached, or a call failed for good."""
 
+    page = "calls"
+
 
 class LimitReached(CallError):
     """The run reached a limit that the user set, such as a budget; all earlier replies are kept."""
@@ -158,6 +172,8 @@ class LimitReached(CallError):
 
 class StoreError(RagstoneError):
     """A folder of the store cannot be read or written."""
+
+    page = "store"
 
 
 class StoreUnavailable(StoreError):
@@ -192,6 +208,8 @@ class DamagedFile(StoreError):
 
 class ModelFileError(RagstoneError):
     """A model file is missing, or its bytes are not those of the pinned file."""
+
+    page = "models"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "view": ("ragstone.cli.view", "Show a store as live pages in a browser on this machine."),
     "annotate": ("ragstone.cli.annotate", "Let people label, rate, compare and write on pages."),
     "mcp": ("ragstone.cli.mcp", "Serve the results of a store to an assistant, read-only."),
+    "docs": ("ragstone.cli.docs", "Print a page of the documentation."),
     "config": ("ragstone.cli.config", "Print the JSON Schema of an experiment file."),
 }
 """Name -> (module, one line of help): `ragstone --help` imports none of them."""
@@ -125,6 +126,8 @@ def _shown(error: Exception) -> int:
             return error.exit_code
         case RagstoneError():
             tell(f"Error: {error}")
+            if error.page and sys.stderr.isatty():
+                tell(f"More: ragstone docs {error.page}")
             return error.exit_code
         case BrokenPipeError():
             # A program such as `head` closed our output early, which is not a failure.
