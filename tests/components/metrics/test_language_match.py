@@ -78,6 +78,17 @@ def test_the_languages_of_a_short_answer() -> None:
     assert str(LanguageMatch(languages=("de",))) == "language-match(languages=[de])"
 
 
+def test_the_passages_count_for_a_short_answer_alone() -> None:
+    """A short Norwegian text is Danish if Danish is a candidate; a long one has no candidates."""
+    passage = "Færgen til øen sejler hver hele time fra april til oktober, også om søndagen."
+    shown = Context("q", "retrieved(1)", (ContextPassage("p", passage, "retrieved"),))
+    short = "Fergen går hver time om sommeren"
+    long = "Ferga går kvar time frå april til oktober, og ho tek både bilar og folk."
+    for answer, values in ((short, [1.0, 0.0]), (long, [1.0, 1.0])):
+        pairs = AnswerBatch([answer] * 2, [()] * 2, ["?"] * 2, [None, shown], ["no"] * 2)
+        assert LanguageMatch().values(pairs).tolist() == values
+
+
 def test_a_value_does_not_depend_on_the_other_queries() -> None:
     """A score is the same alone and in a batch of other languages."""
     rows = [(language, answer) for language, answer, _ in CASES]
