@@ -81,8 +81,9 @@ def test_the_languages_of_a_short_answer() -> None:
 def test_the_passages_count_for_a_short_answer_alone() -> None:
     """A short Slovak text is Czech if Czech is a candidate; a long one has no candidates."""
     passage = (
-        "Přívoz na ostrov odplouvá každou celou hodinu od dubna do října, a to i v neděli. Jízdenky "
-        "se prodávají v přístavu a děti mladší šesti let cestují zdarma, pokud jedou s rodiči."
+        "Přívoz na ostrov odplouvá každou celou hodinu od dubna do října, a to i v neděli. "
+        "Jízdenky se prodávají v přístavu a děti mladší šesti let cestují zdarma, pokud jedou s "
+        "rodiči."
     )
     shown = Context("q", "retrieved(1)", (ContextPassage("p", passage, "retrieved"),))
     short = "na južnom pobreží ostrova"

@@ -157,13 +157,25 @@ def test_a_batch_ends_before_its_limits_are_exceeded(monkeypatch: pytest.MonkeyP
     """Of pairs, and of characters of answers and gold answers; a longer text is alone."""
     monkeypatch.setattr(score, "BATCH", 3)
     monkeypatch.setattr(limits, "SCORED_CHARACTERS", 10)
-    sizes = [(1, 1), (1, 1), (1, 1), (1, 0), (4, 5), (0, 1), (20, 0), (0, 9), (1, 0), (0, 0)]
+    sizes = [
+        (1, 1),
+        (1, 1),
+        (1, 1),
+        (1, 0),
+        (4, 5),
+        (0, 1),
+        (20, 0),
+        (0, 9),
+        (1, 0),
+        (0, 0),
+        (0, 0),
+    ]
     queries = [Query("q", "?", ("g" * gold,)) for _, gold in sizes]
     given = [Prediction("q", "a" * size or None, "no" * (not size)) for size, _ in sizes]
 
     parts = [(part.start, part.stop) for part in score._batches(queries, given)]
 
-    assert parts == [(0, 3), (3, 5), (5, 6), (6, 7), (7, 10)]
+    assert parts == [(0, 3), (3, 5), (5, 6), (6, 7), (7, 10), (10, 11)]
 
 
 def test_a_value_does_not_depend_on_its_batch() -> None:
