@@ -59,9 +59,10 @@ class SumDistribution:
     def below(self, point: float) -> float:
         """Return P(sum < point) + P(sum = point) / 2, linear between the grid's points."""
         place = (point - self.origin) * self.density - self.first
-        if place <= 0 or place >= len(self.probabilities) - 1:
-            return 0.0 if place <= 0 else 1.0
-        whole = math.floor(place + 1e-9)
+        last = len(self.probabilities) - 1
+        if not -1e-9 <= place <= last:
+            return 0.0 if place < 0 else 1.0
+        whole = min(math.floor(place + 1e-9), last - 1)
         before = float(self.probabilities[:whole].sum())
         here, after = self.probabilities[whole : whole + 2]
         part = max(place - whole, 0.0)
