@@ -33,7 +33,7 @@ def test_the_distribution_of_a_sum_is_that_of_all_resamples() -> None:
 
 @pytest.mark.parametrize(("n", "ones"), [(2, 1), (40, 20), (128, 116)])
 def test_the_distribution_of_a_sum_of_ones_is_binomial(n: int, ones: int) -> None:
-    """At every sum, also where the sums are as many as the points of the transform."""
+    """At every sum, also at the least and the greatest one."""
     share = ones / n
     exact = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
 
