@@ -1,16 +1,21 @@
 """Whether the tests notice a wrong program: a seeded sample of mutants per group of modules.
 
-    python benchmarks/mutants.py [GROUP ...] [--sample 300] [--seed 0] [--json FILE]
+    python benchmarks/mutants.py [GROUP ...] [--sample 300] [--seed 0] [--json FILE] [--again FILE]
 
 A mutant is a module with one change in its syntax tree: another comparison, operator or number, a
 negated condition, a statement left out. The sites of all modules of a group are listed, and the
 sample is drawn from them. Each mutant is loaded in a forked process, in place of its module, and
-runs test files of the group until the first failure: the doctests of the module, and the files that
-import it (without one, all files of the group). Other files might kill it too, so the score is a
-lower bound. A mutant is killed by a failed test, by an error on import, or by running out of its
-processor time (five times that of the unchanged module, and 15 s at least). The rest survives.
+runs tests of the group until the first failure. A run of the unchanged modules, with their
+doctests, notes which tests call which function: a mutant of a function runs those alone, the
+fastest first; any other mutant runs the tests that call a function of its module. Other tests might
+kill it too, so the score is a lower bound. A mutant is killed by a failed test, by an error on
+import, or by running out of its processor time (five times that of its tests, and 15 s at least).
+The rest survives.
 `mutants_equivalent.json` has the survivors that no test can kill, with the reason: module, function
-and change -> reason. They are counted apart.
+and change -> reason. They are counted apart. `#2` marks the second of equal changes in a function.
+
+`--again` reads a result of `--json` and runs only its survivors, for use after tests were added:
+the killed ones count as killed. A survivor whose code is gone leaves the sample.
 
 The score is the share of killed mutants with a Wilson interval of 95 %, with and without the
 equivalent ones. The goal is 95 %; the exit status is 1 if a survivor is not in the file.
@@ -28,19 +33,24 @@ import itertools
 import json
 import os
 import random
-import re
 import resource
 import signal
 import sys
+import tempfile
+import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from math import sqrt
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
+
+import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SOURCE: Final = ROOT / "src" / "ragstone"
@@ -63,6 +73,10 @@ class Group:
             found = found - chosen if pattern.startswith("-") else found | chosen
         return sorted(path for path in found if path.name != "__init__.py")
 
+    def all_files(self) -> list[Path]:
+        """Return the modules, for their doctests, and the test files."""
+        return [*self.files(self.modules, SOURCE), *self.files(self.tests, ROOT / "tests")]
+
 
 GROUPS: Final = {
     # Without the metrics that need torch or an encoder, whose tests load models.
@@ -77,9 +91,14 @@ GROUPS: Final = {
         (
             "components/metrics/test_*.py",
             *("-components/metrics/test_be*.py", "-components/metrics/test_greedy_matching.py"),
+            *(f"comparison/test_{one}.py" for one in ("sacrebleu", "rouge_packages", "trec_eval")),
+            *("comparison/test_published_rankings.py", "evaluation/test_score_files.py"),
+            *(f"text/test_{one}.py" for one in ("normalise", "numbers", "quotations")),
         ),
     ),
-    "statistics": Group(("statistics/*.py",), ("statistics/test_*.py",)),
+    "statistics": Group(
+        ("statistics/*.py",), ("statistics/test_*.py", "comparison/test_statistics_libraries.py")
+    ),
     "keys": Group(
         (
             *("core/fingerprint.py", "core/source_code.py", "core/registry.py"),
@@ -135,11 +154,14 @@ class Mutant:
     place: tuple[int, int]
     """The bytes that are replaced."""
     new: str
+    number: int = 1
+    """Among the equal changes of the function."""
 
     @property
     def key(self) -> str:
         """The name of the mutant in the file of equivalent ones."""
-        return f"{self.path} {self.function}: {self.change}"
+        number = f" #{self.number}" if self.number > 1 else ""
+        return f"{self.path} {self.function}: {self.change}{number}"
 
     @property
     def module(self) -> str:
@@ -156,6 +178,7 @@ def mutants_of(text: str, path: str = "") -> Iterator[Mutant]:
     """Yield the mutants of a module."""
     lines = text.encode().splitlines(keepends=True)
     starts = [0, *itertools.accumulate(map(len, lines))]
+    seen: Counter[tuple[str, str]] = Counter()
     for function, node in _nodes(ast.parse(text), ""):
         for old, other in _changed(node):
             begin = starts[old.lineno - 1] + old.col_offset
@@ -163,7 +186,9 @@ def mutants_of(text: str, path: str = "") -> Iterator[Mutant]:
             new = ast.unparse(ast.fix_missing_locations(other))
             new = f"({new})" if isinstance(other, ast.expr) else new
             change = f"{' '.join(ast.unparse(old).split())} -> {new}"
-            yield Mutant(path, function, old.lineno, change, (begin, end), new)
+            seen[function, change] += 1
+            number = seen[function, change]
+            yield Mutant(path, function, old.lineno, change, (begin, end), new, number)
 
 
 def _nodes(node: ast.AST, function: str) -> Iterator[tuple[str, Any]]:
@@ -266,14 +291,94 @@ class Outcome:
     """Of the processor."""
 
 
-def run_tests(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> Outcome:
+class _Calls:
+    """Notes the functions of the package that each test calls, and the seconds it takes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found: dict[str, tuple[float, list[str]]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Trace the calls of a test."""
+        called: set[tuple[str, str]] = set()
+
+        def note(frame: FrameType, *_: object) -> None:
+            called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+        begin = time.process_time()
+        sys.settrace(note)
+        threading.settrace(note)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+            names = [
+                f"{Path(path).relative_to(SOURCE)} {name.replace('.<locals>', '')}"
+                for path, name in called
+                if path.startswith(f"{SOURCE}/")
+            ]
+            self.found[item.nodeid] = time.process_time() - begin, names
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what was found."""
+        self.path.write_text(json.dumps(self.found), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Runs some tests of the files, in this order."""
+
+    tests: Sequence[str]
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Select and sort the tests."""
+        place = {test: i for i, test in enumerate(self.tests)}
+        kept = [item for item in items if item.nodeid in place]
+        items[:] = sorted(kept, key=lambda item: place[item.nodeid])
+
+
+class Unchanged:
+    """The tests of a group with the unchanged modules."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = files
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "calls.json"
+            self.outcome = run_tests(None, files, 3600, _Calls(path))
+            if self.outcome.state != "survived":
+                raise SystemExit("the tests fail without a mutant")
+            self.found = json.loads(path.read_text(encoding="utf-8"))
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Return the tests that a mutant runs, the fastest first."""
+        name, module = f"{mutant.path} {mutant.function}", f"{mutant.path} "
+        calling = [test for test, (_, names) in self.found.items() if name in names]
+        near = [
+            t for t, (_, names) in self.found.items() if any(n.startswith(module) for n in names)
+        ]
+        return sorted(calling or near or self.found, key=lambda test: self.found[test][0])
+
+    def run(self, mutant: Mutant) -> Outcome:
+        """Run the tests of a mutant."""
+        tests = self.tests(mutant)
+        used = {f"src/ragstone/{mutant.path}", *(test.partition("::")[0] for test in tests)}
+        files = [path for path in self.files if str(path.relative_to(ROOT)) in used]
+        seconds = sum(self.found[test][0] for test in tests)
+        return run_tests(mutant, files, max(LEAST_SECONDS, 5 * seconds), _Chosen(tests))
+
+
+def run_tests(
+    mutant: Mutant | None, files: Sequence[Path], seconds: float, *plugins: object
+) -> Outcome:
     """Run test files in a forked process, with a mutant in place of its module."""
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
         code = 70
         try:
-            code = _in_child(mutant, files, seconds)
+            code = _in_child(mutant, files, seconds, plugins)
         except BaseException:  # noqa: BLE001 - the process ends here
             traceback.print_exc()
         finally:
@@ -285,9 +390,9 @@ def run_tests(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> O
     return Outcome("survived" if os.WEXITSTATUS(status) == 0 else "killed", took)
 
 
-def _in_child(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> int:
-    import pytest
-
+def _in_child(
+    mutant: Mutant | None, files: Sequence[Path], seconds: float, plugins: Sequence[object]
+) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
     if not os.environ.get("SHOW_TESTS"):
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -299,7 +404,7 @@ def _in_child(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> i
     if mutant is not None:
         sys.meta_path.insert(0, _Finder(mutant))
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    return int(pytest.main([*options, "--hypothesis-seed=0", *map(str, files)]))
+    return int(pytest.main([*options, "--hypothesis-seed=0", *map(str, files)], plugins))
 
 
 def _waited(child: int, seconds: float) -> tuple[int, resource.struct_rusage]:
@@ -338,8 +443,8 @@ class Score:
     sample: int = 0
     killed: int = 0
     out_of_time: int = 0
-    equivalent: int = 0
     seconds: float = 0.0
+    equivalent: list[str] = field(default_factory=list)
     survivors: list[str] = field(default_factory=list)
     modules: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Module -> killed mutants, and all that are not equivalent."""
@@ -347,7 +452,10 @@ class Score:
     def told(self, name: str) -> str:
         """Return the score with its intervals."""
         parts = []
-        for label, of in (("all", self.sample), ("not equivalent", self.sample - self.equivalent)):
+        for label, of in (
+            ("all", self.sample),
+            ("not equivalent", self.sample - len(self.equivalent)),
+        ):
             low, high = wilson(self.killed, of) if of else (0.0, 1.0)
             share = self.killed / of if of else 0.0
             parts.append(f"{share:.1%} of {of} {label} [{low:.1%}, {high:.1%}]")
@@ -359,45 +467,51 @@ class Score:
 
 def measure(name: str, sample: int, seed: int, budget: float) -> Score:
     """Run a sample of a group's mutants, until the processor time of the budget is spent."""
-    group = GROUPS[name]
-    found = [
+    found = _sites(GROUPS[name])
+    chosen = random.Random(f"{seed} {name}").sample(found, min(sample, len(found)))
+    return _run(GROUPS[name], chosen, Score(len(found)), budget)
+
+
+def measure_again(name: str, last: dict[str, Any]) -> Score:
+    """Run the survivors of a result; return the result with their new outcomes."""
+    found = {mutant.key: mutant for mutant in _sites(GROUPS[name])}
+    score = Score(**last)
+    lived = [*score.survivors, *score.equivalent]
+    for key in score.survivors:
+        path = key.split()[0]
+        killed, of = score.modules[path]
+        score.modules[path] = killed, of - 1
+        if key not in found:
+            print(f"gone: {key}", flush=True)
+    score.sample -= len(lived)
+    score.survivors, score.equivalent = [], []
+    score = _run(GROUPS[name], [found[key] for key in lived if key in found], score, float("inf"))
+    if _stopped:
+        raise SystemExit("stopped; the earlier result stands")
+    return score
+
+
+def _sites(group: Group) -> list[Mutant]:
+    return [
         mutant
         for path in group.files(group.modules, SOURCE)
         for mutant in mutants_of(path.read_text(encoding="utf-8"), str(path.relative_to(SOURCE)))
     ]
-    tests = group.files(group.tests, ROOT / "tests")
-    score = Score(len(found))
-    plain: dict[tuple[Path, ...], float] = {}
+
+
+def _run(group: Group, mutants: Sequence[Mutant], score: Score, budget: float) -> Score:
+    unchanged = Unchanged(group.all_files())
+    score.seconds += unchanged.outcome.seconds
     known = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    for mutant in random.Random(f"{seed} {name}").sample(found, min(sample, len(found))):
+    for mutant in mutants:
         if score.seconds > budget or _stopped:
             break
-        own = tuple(near(mutant, tests))
-        if own not in plain:
-            unchanged = run_tests(None, own, 3600)
-            score.seconds += unchanged.seconds
-            if unchanged.state != "survived":
-                raise SystemExit(f"the tests of {mutant.path} fail without a mutant")
-            plain[own] = unchanged.seconds
-        outcome = run_tests(mutant, own, max(LEAST_SECONDS, 5 * plain[own]))
-        _count(score, mutant, outcome, known)
+        _count(score, mutant, unchanged.run(mutant), known)
     return score
 
 
 _stopped: list[int] = []
 """The signals that ask to stop after the mutant at work: the score so far is told."""
-
-
-def near(mutant: Mutant, tests: Sequence[Path]) -> list[Path]:
-    """Return a mutant's module, and the test files that name it; without one, all of the group."""
-    stem, word = Path(mutant.path).stem, re.escape(mutant.module)
-    named = re.compile(rf"\b{word}\b")
-    naming = [
-        path
-        for path in tests
-        if path.stem == f"test_{stem}" or named.search(path.read_text(encoding="utf-8"))
-    ]
-    return [SOURCE / mutant.path, *(naming or tests)]
 
 
 def _count(score: Score, mutant: Mutant, outcome: Outcome, known: dict[str, str]) -> None:
@@ -407,13 +521,13 @@ def _count(score: Score, mutant: Mutant, outcome: Outcome, known: dict[str, str]
     score.killed += killed
     score.out_of_time += outcome.state == "out of time"
     if not killed and mutant.key in known:
-        score.equivalent += 1
+        score.equivalent.append(mutant.key)
         return
     done, of = score.modules.get(mutant.path, (0, 0))
     score.modules[mutant.path] = done + killed, of + 1
     if not killed:
-        score.survivors.append(f"{mutant.key} (line {mutant.line})")
-        print(f"survived: {score.survivors[-1]}", flush=True)
+        score.survivors.append(mutant.key)
+        print(f"survived: {mutant.key} (line {mutant.line})", flush=True)
 
 
 def main() -> int:
@@ -424,21 +538,26 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=1e9, help="CPU seconds of a group")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--again", type=Path, help="earlier result whose survivors run again")
     options = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     signal.signal(signal.SIGTERM, lambda number, _: _stopped.append(number))
     os.chdir(ROOT)
     # Once: the processes of mutants are forked from this one. Not plugins: pytest changes them.
-    for module in ("pytest", "numpy", "pydantic", "orjson", "aiohttp", "yaml"):
+    for module in ("numpy", "pydantic", "orjson", "aiohttp", "yaml"):
         importlib.import_module(module)
     scores = {}
-    for name in options.groups or GROUPS:
-        scores[name] = measure(name, options.sample, options.seed, options.budget)
+    last = json.loads(options.again.read_text(encoding="utf-8")) if options.again else {}
+    for name in options.groups or last or GROUPS:
+        if last:
+            scores[name] = measure_again(name, last[name])
+        else:
+            scores[name] = measure(name, options.sample, options.seed, options.budget)
         print(scores[name].told(name), flush=True)
-    if options.json:
-        document = {name: asdict(score) for name, score in scores.items()}
-        options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        if options.json:
+            document = {name: asdict(score) for name, score in scores.items()}
+            options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
     return 1 if any(score.survivors for score in scores.values()) else 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks import mutants
-from benchmarks.mutants import SOURCE, mutants_of, near, wilson
+from benchmarks.mutants import SOURCE, mutants_of, wilson
 
 TEXT = '''"""Words - 1."""
 from typing import Final
@@ -43,6 +43,8 @@ def test_each_mutant_has_one_change() -> None:
         "f: max -> (min)",
         "f: 1 -> (2)",
     ]
+    twice = list(mutants_of("def f(a):\n    return a[1], a[1]\n", "m.py"))
+    assert [one.key for one in twice][1:] == ["m.py f: 1 -> (2)", "m.py f: 1 -> (2) #2"]
     for one in found:
         assert ast.dump(ast.parse(one.text(TEXT))) != ast.dump(ast.parse(TEXT))
 
@@ -81,13 +83,55 @@ def test_a_mutant_that_tests_notice_is_killed(tmp_path: Path) -> None:
     assert done.stdout.split() == ["survived", "killed", "survived"]
 
 
-def test_the_files_that_import_a_module_are_its_tests() -> None:
-    """Or all files, if none does."""
-    tests = sorted((mutants.ROOT / "tests" / "core").glob("test_*.py"))
-    one = next(mutants_of("A = 1\n", "core/own_address.py"))
-    assert near(one, tests) == [SOURCE / one.path, tests[0].with_name("test_own_address.py")]
-    other = next(mutants_of("A = 1\n", "core/nowhere.py"))
-    assert near(other, tests) == [SOURCE / other.path, *tests]
+CHOSEN = """
+from benchmarks import mutants
+files = ("own_address", "decimals")
+found = mutants.Unchanged([mutants.ROOT / f"tests/core/test_{name}.py" for name in files])
+for path, text in (
+    ("core/own_address.py", "def foreign_request(): return a"),
+    ("core/own_address.py", "A = 1"),
+    ("core/nowhere.py", "A = 1"),
+):
+    tests = found.tests(next(mutants.mutants_of(text, path)))
+    print(*sorted({test.partition("::")[0][11:] for test in tests}), len(tests) < len(found.found))
+"""
+
+
+def test_a_mutant_runs_the_tests_that_call_its_function() -> None:
+    """Or those that call a function of its module, or all of the group."""
+    command = [sys.executable, "-c", CHOSEN]
+    done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "test_own_address.py True",
+        "test_own_address.py True",
+        "test_decimals.py test_own_address.py False",
+    ]
+
+
+AGAIN = """
+from benchmarks import mutants
+name = "core/own_address.py"
+tests = ("core/test_own_address.py",)
+mutants.GROUPS["own"] = mutants.Group((name,), tests)
+keys = [one.key for one in mutants._sites(mutants.GROUPS["own"])]
+wrong = next(key for key in keys if "host not in own and" in key)
+last = {
+    "sites": 9, "sample": 5, "killed": 3, "survivors": [wrong, name + " gone: 1 -> (2)"],
+    "modules": {name: (3, 5)},
+}
+score = mutants.measure_again("own", last)
+print(score.sample, score.killed, score.survivors, score.modules[name])
+"""
+
+
+def test_the_survivors_of_a_result_run_again() -> None:
+    """The killed ones stay killed; a mutant whose code is gone leaves the sample."""
+    command = [sys.executable, "-c", AGAIN]
+    done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "gone: core/own_address.py gone: 1 -> (2)",
+        "4 4 [] (4, 4)",
+    ]
 
 
 def test_the_interval_holds_the_share() -> None:

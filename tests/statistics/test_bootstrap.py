@@ -31,6 +31,18 @@ def test_the_distribution_of_a_sum_is_that_of_all_resamples() -> None:
         assert found.below(point) == pytest.approx(listed, abs=1e-9)
 
 
+@pytest.mark.parametrize(("n", "ones"), [(2, 1), (40, 20), (128, 116)])
+def test_the_distribution_of_a_sum_of_ones_is_binomial(n: int, ones: int) -> None:
+    """At every sum, also at the least and the greatest one."""
+    share = ones / n
+    exact = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
+
+    found = sum_of_draws(np.repeat([1.0, 0.0], [ones, n - ones]))
+
+    for k in range(n + 1):
+        assert found.below(float(k)) == pytest.approx(sum(exact[:k]) + exact[k] / 2, abs=1e-9)
+
+
 @given(VALUES)
 def test_probabilities_sum_to_one_and_keep_the_mean(values: list[float]) -> None:
     """Probabilities sum to 1, and the mean is n times the mean of the values."""

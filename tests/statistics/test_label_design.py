@@ -42,6 +42,8 @@ def test_known_labels_change_the_guess() -> None:
 
     assert before[0] < before[1]
     assert after[0] > before[0]
+    # The unit of the values does not matter.
+    assert expected_residuals(judge * 5, known * 5, 0) == pytest.approx(after)
 
 
 def test_labels_without_a_residual_leave_the_guess() -> None:

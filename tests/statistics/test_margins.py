@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragstone.statistics.margins import small_margin
+from ragstone.statistics.margins import queries_to_decide, small_margin
+from ragstone.statistics.paired import paired_difference
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,12 @@ def test_the_number_of_queries_is_enough() -> None:
 
     assert small_margin((values * 20)[: needed // 3 * 3 + 3], 0.03) == ""
     assert small_margin((values * 20)[: needed // 3 * 3 - 3], 0.03) != ""
+
+
+def test_equal_systems_need_the_queries_of_a_bound_without_differences() -> None:
+    """For a margin of 2 %: 1.645^2 x 49 queries; a small margin needs more than is realistic."""
+    found = paired_difference([0.0, 1.0] * 25, [0.0, 1.0] * 25)
+
+    assert queries_to_decide(found, 0.0, 0.02) == 133
+    assert queries_to_decide(found, 0.0, 0.5) == 51
+    assert queries_to_decide(found, 0.0, 1e-9) is None

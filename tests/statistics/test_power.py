@@ -62,6 +62,26 @@ def test_a_tilted_population_has_the_difference_and_the_same_clusters() -> None:
     assert tilted.sums.tolist() == given.sums.tolist()
 
 
+@pytest.mark.parametrize(
+    ("sums", "size", "difference", "spread", "error"),
+    [
+        ([0.0, 0.0, 0.0, 4.0], 1, 1.0, 3**0.5, (4 / 9) ** 0.5),  # kurtosis 7/3
+        ([-1.0, 1.0, -1.0, 1.0], 1, 0.0, 1.0, 0.0),  # kurtosis 1
+        ([2.0, 6.0, 2.0, 6.0], 2, 2.0, 1.0, 0.0),
+        ([3.0, 3.0, 3.0, 3.0], 3, 1.0, 0.0, float("inf")),
+    ],
+)
+def test_the_errors_of_a_pilot(
+    sums: list[float], size: int, difference: float, spread: float, error: float
+) -> None:
+    """The relative error of a variance of n clusters is the root of (kurtosis - 1) / n."""
+    gaps = Gaps(np.array(sums), np.full(4, float(size)), np.full(4, 1 / 4), labels=False)
+
+    assert (gaps.difference, gaps.size) == pytest.approx((difference, size))
+    assert gaps.spread == pytest.approx(spread)
+    assert gaps.sampling_error(3) == pytest.approx(error)
+
+
 def test_power_grows_with_queries_and_falls_with_the_level() -> None:
     """A corrected level needs more queries; a larger difference needs fewer."""
     assumed = assumed_population(LABELS, 0.5)

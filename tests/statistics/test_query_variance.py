@@ -18,6 +18,18 @@ MODEL = MadeScores(
 )
 
 
+def test_the_form_of_a_factor_leaves_the_mean_out() -> None:
+    """It has a dimension less than levels, orthogonal to the mean over the cells."""
+    design = MODEL.design(np.random.default_rng(1), 20)
+
+    mean, retriever, prompt = QueryVariance.of(design, terms_of(design)).bases
+
+    assert (mean.shape, retriever.shape, prompt.shape) == ((6, 1), (6, 2), (6, 1))
+    for base in (retriever, prompt):
+        assert base.T @ mean == pytest.approx(0.0, abs=1e-12)
+        assert base.T @ base == pytest.approx(np.eye(base.shape[1]))
+
+
 def test_known_components_are_recovered() -> None:
     """4,000 queries of two data sets: within a few percent."""
     made = MadeScores(MODEL.levels, by_factor=MODEL.by_factor, repeat=0.1, repeats=3, data=2)

@@ -88,6 +88,25 @@ def test_characters_of_scripts_without_spaces_are_found() -> None:
     assert answer_value("ROUGE-L(variant=mtrag)", "北京", ["北京"]) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        ("Moskva", "Moscow", 1 / 4),  # mos, osc, sco, cow
+        ("aaaa", "aaaaaa", 2 / 4),  # as often as in both
+        ("the UN", "UN", 1.0),
+        ("UNO", "UN", 0.0),
+        ("答案是北京市", "京", 1.0),
+        ("答案是北京市", "北京塔", 0.0),
+        ("", "Moscow", 0.0),
+        ("The", "the", 1.0),
+    ],
+)
+def test_char3_recall_is_the_share_of_the_gold_answer(answer: str, gold: str, value: float) -> None:
+    """3-grams are counted as a multiset within words; a shorter word is one gram."""
+    assert answer_value("char3-recall", answer, [gold]) == pytest.approx(value)
+    assert answer_value("char3-recall", answer, [gold, "x"]) == pytest.approx(value)
+
+
 def test_pieces_are_split_at_signs() -> None:
     """A piece is a run of letters and digits of any script, or a number; articles are pieces."""
     assert pieces("The café's 3.5 m²") == ["the", "café", "s", "3.5", "m2"]

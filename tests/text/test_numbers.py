@@ -163,6 +163,10 @@ ECHOES = [
     ("是红色还是蓝色？蓝色。", "是红色还是蓝色？", "红色", 0.0),
     ("是红色还是蓝色？蓝色。", "是红色还是蓝色？", "蓝色", 1.0),
     ("北京是首都。", "北京", "北京", 1.0),  # too short for an echo
+    ("是红还是蓝？蓝。", "是红还是蓝？", "红", 0.0),  # six characters
+    ("红还是蓝？蓝。", "红还是蓝？", "红", 1.0),
+    ("Is it red? Blue.", "Is it red?", "red", 0.0),  # three words
+    ("Red now? Blue.", "Red now?", "red", 1.0),
     ("เป็นสีแดงหรือสีน้ำเงิน สีน้ำเงิน", "เป็นสีแดงหรือสีน้ำเงิน", "สีแดง", 0.0),
     (
         "빨간색 인가요 아니면 파란색 인가요? 파란색",
@@ -229,6 +233,26 @@ def test_k_precision_reads_every_script(answer: str, passage: str, value: float)
     pairs = AnswerBatch([answer], [()], [""], [context], [""])
 
     assert KPrecision().values(pairs).tolist() == pytest.approx([value])
+
+
+def test_k_precision_has_reasons() -> None:
+    """No context, one without passages, and an answer of signs have no value; "" has 0."""
+    shown = Context("q", "gold", (ContextPassage("p", "Paris.", "gold"),))
+    cases = [
+        ("Paris", shown),
+        ("", shown),
+        ("...", shown),
+        ("x", Context("q", "none")),
+        ("x", None),
+    ]
+    answers, contexts = zip(*cases, strict=True)
+    pairs = AnswerBatch(answers, [()] * 5, [""] * 5, contexts, [""] * 5)
+
+    found = KPrecision().inapplicable(pairs)
+
+    absent = "no context was shown, or it is not known"
+    assert found == {2: "the answer contains no word", 3: absent, 4: absent}
+    assert KPrecision().values(pairs).tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("language", ["", "de"])

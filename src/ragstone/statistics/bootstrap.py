@@ -36,6 +36,8 @@ _TOLERANCE: Final = 1e-4
 """A tolerance in standard errors: a hundredth of the noise of 10,000 resamples."""
 _ROUNDING: Final = 1e-12
 """Differences between clusters up to this share of the largest sum count as rounding."""
+_ON_GRID: Final = 1e-9
+"""Steps from a point of the grid that count as rounding."""
 _BISECTIONS: Final = 60
 _WIDTH: Final = 20.0
 """Standard deviations of the sum that the transform covers; less than 1e-8 wraps around."""
@@ -59,9 +61,10 @@ class SumDistribution:
     def below(self, point: float) -> float:
         """Return P(sum < point) + P(sum = point) / 2, linear between the grid's points."""
         place = (point - self.origin) * self.density - self.first
-        if place <= 0 or place >= len(self.probabilities) - 1:
-            return 0.0 if place <= 0 else 1.0
-        whole = math.floor(place + 1e-9)
+        last = len(self.probabilities) - 1
+        if not -_ON_GRID <= place <= last:
+            return 0.0 if place < 0 else 1.0
+        whole = min(math.floor(place + _ON_GRID), last - 1)
         before = float(self.probabilities[:whole].sum())
         here, after = self.probabilities[whole : whole + 2]
         part = max(place - whole, 0.0)

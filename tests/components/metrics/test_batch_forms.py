@@ -14,6 +14,12 @@ from ragstone.components.metrics.fast_tokens import cut, token_code
 from ragstone.components.metrics.match import occurs
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import lcs_length, overlap, rates
+from ragstone.components.metrics.published_normalisers import (
+    ascii_pieces,
+    ascii_tokens,
+    squad_tokens,
+    squad_words,
+)
 from ragstone.components.metrics.rouge import grams
 from ragstone.components.metrics.token_overlap import _look_up
 from ragstone.text.normalise import pieces, words
@@ -97,6 +103,32 @@ def test_word_metrics_equal_the_plain_forms(items: list[tuple[str, list[str], st
     assert values("F1", pairs) == pytest.approx([one.f1 for one in top])
     assert values("Precision", pairs) == pytest.approx([one.precision for one in top])
     assert values("Recall", pairs) == pytest.approx([one.recall for one in top])
+
+
+@settings(deadline=None)
+@given(ITEMS)
+def test_published_forms_equal_the_plain_ones(items: list[tuple[str, list[str], str]]) -> None:
+    """Tokens of SQuAD's script and of Google's ROUGE, and the figures that count them."""
+    pairs = pairs_of(items)
+    texts = [item[0] for item in items]
+    said = [squad_words(answer) for answer in texts]
+    wanted = [[squad_words(label) for label in gold] for _, gold, _ in items]
+    top = [
+        max((overlap(s, w) for w in ws), key=lambda one: one.f1)
+        for s, ws in zip(said, wanted, strict=True)
+    ]
+
+    squad, google = squad_tokens(texts), ascii_tokens(texts)
+    for i, text in enumerate(texts):
+        assert squad.of(i) == [token_code(word) for word in said[i]]
+        assert google.of(i) == [token_code(piece) for piece in ascii_pieces(text)]
+    assert values("F1(variant=squad)", pairs) == pytest.approx([one.f1 for one in top])
+    assert values("ROUGE-L(variant=mtrag)", pairs) == pytest.approx(
+        [
+            rates(lcs_length(a, g), len(a), len(g)).f1
+            for a, g in ((ascii_pieces(a), ascii_pieces(gold[0])) for a, gold, _ in items)
+        ]
+    )
 
 
 @settings(deadline=None)

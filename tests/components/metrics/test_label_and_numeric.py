@@ -122,7 +122,8 @@ def test_the_tolerance_is_relative_to_the_gold_value() -> None:
 
 def test_a_gold_answer_without_a_number_is_not_applicable() -> None:
     """It has no value, with the reason."""
-    found = evaluate_answers({"a": "5", "b": "5"}, {"a": ["5"], "b": ["Paris"]}, ["numeric"])
+    gold = {"a": ["Paris", "5"], "b": ["Paris"]}
+    found = evaluate_answers({"a": "5", "b": "5"}, gold, ["numeric"])
 
     assert (found["numeric"].mean, found["numeric"].n, found["numeric"].not_applicable) == (1, 1, 1)
 

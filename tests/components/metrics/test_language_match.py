@@ -78,6 +78,21 @@ def test_the_languages_of_a_short_answer() -> None:
     assert str(LanguageMatch(languages=("de",))) == "language-match(languages=[de])"
 
 
+def test_the_passages_count_for_a_short_answer_alone() -> None:
+    """A short Slovak text is Czech if Czech is a candidate; a long one has no candidates."""
+    passage = (
+        "Přívoz na ostrov odplouvá každou celou hodinu od dubna do října, a to i v neděli. "
+        "Jízdenky se prodávají v přístavu a děti mladší šesti let cestují zdarma, pokud jedou s "
+        "rodiči."
+    )
+    shown = Context("q", "retrieved(1)", (ContextPassage("p", passage, "retrieved"),))
+    short = "na južnom pobreží ostrova"
+    long = "Trajekt na ostrov premáva každú celú hodinu od apríla do októbra, aj počas nedele."
+    for answer, values in ((short, [1.0, 0.0]), (long, [1.0, 1.0])):
+        pairs = AnswerBatch([answer] * 2, [()] * 2, ["?"] * 2, [None, shown], ["sk"] * 2)
+        assert LanguageMatch().values(pairs).tolist() == values
+
+
 def test_a_value_does_not_depend_on_the_other_queries() -> None:
     """A score is the same alone and in a batch of other languages."""
     rows = [(language, answer) for language, answer, _ in CASES]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests.support import answer_value
 
 from ragstone.components.metrics.parse import parse_metric, variants_of, with_variant
 from ragstone.core.builtins import BUILT_IN
@@ -126,3 +128,21 @@ def test_importing_the_package_loads_no_arrays() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert found.stdout.strip() == "False"
+
+
+def test_the_class_of_a_changed_file_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The metric of a file is not remembered; that of a name is."""
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for value in (0.25, 0.75):
+        Path("mine.py").write_text(
+            "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Mine:\n"
+            f"    direction = 'higher'\n    def score(self, answer): return {value}\n",
+            encoding="utf-8",
+        )
+        found.append(answer_value("mine.py:Mine", "x"))
+
+    assert found == [0.25, 0.75]
+    assert parse_metric("F1") is parse_metric("F1")

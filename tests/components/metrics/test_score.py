@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from ragstone.components.metrics import score
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rank_arrays import rank_arrays
 from ragstone.components.metrics.ranking_batch import rank_judged
 from ragstone.components.metrics.score import ceilings, score_answers, score_rankings
+from ragstone.core import limits
 from ragstone.core.schemas import table_to_scores
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Context, ContextPassage, Prediction, Query, Ranking, Score
@@ -149,6 +151,31 @@ def test_answer_in_context_depends_on_the_passages_shown() -> None:
         (0.0, "scored"),
         (None, "not_applicable"),
     ]
+
+
+def test_a_batch_ends_before_its_limits_are_exceeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of pairs, and of characters of answers and gold answers; a longer text is alone."""
+    monkeypatch.setattr(score, "BATCH", 3)
+    monkeypatch.setattr(limits, "SCORED_CHARACTERS", 10)
+    sizes = [
+        (1, 1),
+        (1, 1),
+        (1, 1),
+        (1, 0),
+        (4, 5),
+        (0, 1),
+        (20, 0),
+        (0, 9),
+        (1, 0),
+        (0, 0),
+        (0, 0),
+    ]
+    queries = [Query("q", "?", ("g" * gold,)) for _, gold in sizes]
+    given = [Prediction("q", "a" * size or None, "no" * (not size)) for size, _ in sizes]
+
+    parts = [(part.start, part.stop) for part in score._batches(queries, given)]
+
+    assert parts == [(0, 3), (3, 5), (5, 6), (6, 7), (7, 10), (10, 11)]
 
 
 def test_a_value_does_not_depend_on_its_batch() -> None:

@@ -12,7 +12,7 @@ from ragstone.data.readers.nuggets import ASSIGNED_GRADES, ASSIGNMENTS
 from ragstone.statistics.nuggets import NAMES, nugget_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
@@ -41,17 +41,20 @@ class AssignedNuggets(AnswerMetric):
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return one value per pair."""
-        found = [_scores(labels).get(self.of, 0.0) for labels in pairs.query_labels]
-        return np.array(found or [0.0] * len(pairs), dtype=float)
+        found = [_scores(labels).get(self.of, 0.0) for labels in _labels(pairs)]
+        return np.array(found, dtype=float)
 
     def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Return the reasons for answers without assignments, or without vital ones."""
-        labels = pairs.query_labels or [{}] * len(pairs)
         return {
             place: "the query has no vital nugget" if scores else "no nugget is assigned"
-            for place, scores in enumerate(map(_scores, labels))
+            for place, scores in enumerate(map(_scores, _labels(pairs)))
             if self.of not in scores
         }
+
+
+def _labels(pairs: AnswerBatch) -> Sequence[Mapping[str, Label]]:
+    return pairs.query_labels or [{}] * len(pairs)
 
 
 def _scores(labels: Mapping[str, Label]) -> dict[str, float]:

@@ -54,8 +54,8 @@ def rank_arrays(
     table = np.zeros(1 << _BITS, np.bool_)
     table[_slots(known)] = True
     place = np.flatnonzero(table[_slots(keys)])
-    which = np.minimum(np.searchsorted(known, keys[place]), max(len(known) - 1, 0))
-    sure = known[which] == keys[place] if len(known) else np.zeros(0, np.bool_)
+    which = np.minimum(np.searchsorted(known, keys[place]), len(known) - 1)
+    sure = known[which] == keys[place]
     place, which = place[sure], order[which[sure]]
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
