@@ -1,6 +1,6 @@
 """Whether the tests notice a wrong program: a seeded sample of mutants per group of modules.
 
-    python benchmarks/mutants.py [GROUP ...] [--sample 300] [--seed 0] [--json FILE]
+    python benchmarks/mutants.py [GROUP ...] [--sample 300] [--seed 0] [--json FILE] [--again FILE]
 
 A mutant is a module with one change in its syntax tree: another comparison, operator or number, a
 negated condition, a statement left out. The sites of all modules of a group are listed, and the
@@ -10,7 +10,10 @@ import it (without one, all files of the group). Other files might kill it too, 
 lower bound. A mutant is killed by a failed test, by an error on import, or by running out of its
 processor time (five times that of the unchanged module, and 15 s at least). The rest survives.
 `mutants_equivalent.json` has the survivors that no test can kill, with the reason: module, function
-and change -> reason. They are counted apart.
+and change -> reason. They are counted apart. `#2` marks the second of equal changes in a function.
+
+`--again` reads a result of `--json` and runs only its survivors, for use after tests were added:
+the killed ones count as killed. A survivor whose code is gone leaves the sample.
 
 The score is the share of killed mutants with a Wilson interval of 95 %, with and without the
 equivalent ones. The goal is 95 %; the exit status is 1 if a survivor is not in the file.
@@ -34,6 +37,7 @@ import signal
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.abc import MetaPathFinder
@@ -135,11 +139,14 @@ class Mutant:
     place: tuple[int, int]
     """The bytes that are replaced."""
     new: str
+    number: int = 1
+    """Among the equal changes of the function."""
 
     @property
     def key(self) -> str:
         """The name of the mutant in the file of equivalent ones."""
-        return f"{self.path} {self.function}: {self.change}"
+        number = f" #{self.number}" if self.number > 1 else ""
+        return f"{self.path} {self.function}: {self.change}{number}"
 
     @property
     def module(self) -> str:
@@ -156,6 +163,7 @@ def mutants_of(text: str, path: str = "") -> Iterator[Mutant]:
     """Yield the mutants of a module."""
     lines = text.encode().splitlines(keepends=True)
     starts = [0, *itertools.accumulate(map(len, lines))]
+    seen: Counter[tuple[str, str]] = Counter()
     for function, node in _nodes(ast.parse(text), ""):
         for old, other in _changed(node):
             begin = starts[old.lineno - 1] + old.col_offset
@@ -163,7 +171,9 @@ def mutants_of(text: str, path: str = "") -> Iterator[Mutant]:
             new = ast.unparse(ast.fix_missing_locations(other))
             new = f"({new})" if isinstance(other, ast.expr) else new
             change = f"{' '.join(ast.unparse(old).split())} -> {new}"
-            yield Mutant(path, function, old.lineno, change, (begin, end), new)
+            seen[function, change] += 1
+            number = seen[function, change]
+            yield Mutant(path, function, old.lineno, change, (begin, end), new, number)
 
 
 def _nodes(node: ast.AST, function: str) -> Iterator[tuple[str, Any]]:
@@ -338,8 +348,8 @@ class Score:
     sample: int = 0
     killed: int = 0
     out_of_time: int = 0
-    equivalent: int = 0
     seconds: float = 0.0
+    equivalent: list[str] = field(default_factory=list)
     survivors: list[str] = field(default_factory=list)
     modules: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Module -> killed mutants, and all that are not equivalent."""
@@ -347,7 +357,10 @@ class Score:
     def told(self, name: str) -> str:
         """Return the score with its intervals."""
         parts = []
-        for label, of in (("all", self.sample), ("not equivalent", self.sample - self.equivalent)):
+        for label, of in (
+            ("all", self.sample),
+            ("not equivalent", self.sample - len(self.equivalent)),
+        ):
             low, high = wilson(self.killed, of) if of else (0.0, 1.0)
             share = self.killed / of if of else 0.0
             parts.append(f"{share:.1%} of {of} {label} [{low:.1%}, {high:.1%}]")
@@ -359,17 +372,43 @@ class Score:
 
 def measure(name: str, sample: int, seed: int, budget: float) -> Score:
     """Run a sample of a group's mutants, until the processor time of the budget is spent."""
-    group = GROUPS[name]
-    found = [
+    found = _sites(GROUPS[name])
+    chosen = random.Random(f"{seed} {name}").sample(found, min(sample, len(found)))
+    return _run(GROUPS[name], chosen, Score(len(found)), budget)
+
+
+def measure_again(name: str, last: dict[str, Any]) -> Score:
+    """Run the survivors of a result; return the result with their new outcomes."""
+    found = {mutant.key: mutant for mutant in _sites(GROUPS[name])}
+    score = Score(**last)
+    lived = [*score.survivors, *score.equivalent]
+    for key in score.survivors:
+        path = key.split()[0]
+        killed, of = score.modules[path]
+        score.modules[path] = killed, of - 1
+        if key not in found:
+            print(f"gone: {key}", flush=True)
+    score.sample -= len(lived)
+    score.survivors, score.equivalent = [], []
+    score = _run(GROUPS[name], [found[key] for key in lived if key in found], score, float("inf"))
+    if _stopped:
+        raise SystemExit("stopped; the earlier result stands")
+    return score
+
+
+def _sites(group: Group) -> list[Mutant]:
+    return [
         mutant
         for path in group.files(group.modules, SOURCE)
         for mutant in mutants_of(path.read_text(encoding="utf-8"), str(path.relative_to(SOURCE)))
     ]
+
+
+def _run(group: Group, mutants: Sequence[Mutant], score: Score, budget: float) -> Score:
     tests = group.files(group.tests, ROOT / "tests")
-    score = Score(len(found))
     plain: dict[tuple[Path, ...], float] = {}
     known = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    for mutant in random.Random(f"{seed} {name}").sample(found, min(sample, len(found))):
+    for mutant in mutants:
         if score.seconds > budget or _stopped:
             break
         own = tuple(near(mutant, tests))
@@ -389,7 +428,10 @@ _stopped: list[int] = []
 
 
 def near(mutant: Mutant, tests: Sequence[Path]) -> list[Path]:
-    """Return a mutant's module, and the test files that name it; without one, all of the group."""
+    """Return a mutant's module, and the test files that name it; without one, all of the group.
+
+    The test file of the module's own name comes first.
+    """
     stem, word = Path(mutant.path).stem, re.escape(mutant.module)
     named = re.compile(rf"\b{word}\b")
     naming = [
@@ -397,6 +439,7 @@ def near(mutant: Mutant, tests: Sequence[Path]) -> list[Path]:
         for path in tests
         if path.stem == f"test_{stem}" or named.search(path.read_text(encoding="utf-8"))
     ]
+    naming.sort(key=lambda path: path.stem != f"test_{stem}")
     return [SOURCE / mutant.path, *(naming or tests)]
 
 
@@ -407,13 +450,13 @@ def _count(score: Score, mutant: Mutant, outcome: Outcome, known: dict[str, str]
     score.killed += killed
     score.out_of_time += outcome.state == "out of time"
     if not killed and mutant.key in known:
-        score.equivalent += 1
+        score.equivalent.append(mutant.key)
         return
     done, of = score.modules.get(mutant.path, (0, 0))
     score.modules[mutant.path] = done + killed, of + 1
     if not killed:
-        score.survivors.append(f"{mutant.key} (line {mutant.line})")
-        print(f"survived: {score.survivors[-1]}", flush=True)
+        score.survivors.append(mutant.key)
+        print(f"survived: {mutant.key} (line {mutant.line})", flush=True)
 
 
 def main() -> int:
@@ -424,6 +467,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=1e9, help="CPU seconds of a group")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--again", type=Path, help="earlier result whose survivors run again")
     options = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
@@ -433,12 +477,16 @@ def main() -> int:
     for module in ("pytest", "numpy", "pydantic", "orjson", "aiohttp", "yaml"):
         importlib.import_module(module)
     scores = {}
-    for name in options.groups or GROUPS:
-        scores[name] = measure(name, options.sample, options.seed, options.budget)
+    last = json.loads(options.again.read_text(encoding="utf-8")) if options.again else {}
+    for name in options.groups or last or GROUPS:
+        if last:
+            scores[name] = measure_again(name, last[name])
+        else:
+            scores[name] = measure(name, options.sample, options.seed, options.budget)
         print(scores[name].told(name), flush=True)
-    if options.json:
-        document = {name: asdict(score) for name, score in scores.items()}
-        options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        if options.json:
+            document = {name: asdict(score) for name, score in scores.items()}
+            options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
     return 1 if any(score.survivors for score in scores.values()) else 0
 
 

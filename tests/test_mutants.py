@@ -43,6 +43,8 @@ def test_each_mutant_has_one_change() -> None:
         "f: max -> (min)",
         "f: 1 -> (2)",
     ]
+    twice = list(mutants_of("def f(a):\n    return a[1], a[1]\n", "m.py"))
+    assert [one.key for one in twice][1:] == ["m.py f: 1 -> (2)", "m.py f: 1 -> (2) #2"]
     for one in found:
         assert ast.dump(ast.parse(one.text(TEXT))) != ast.dump(ast.parse(TEXT))
 
@@ -88,6 +90,35 @@ def test_the_files_that_import_a_module_are_its_tests() -> None:
     assert near(one, tests) == [SOURCE / one.path, tests[0].with_name("test_own_address.py")]
     other = next(mutants_of("A = 1\n", "core/nowhere.py"))
     assert near(other, tests) == [SOURCE / other.path, *tests]
+    late = next(mutants_of("A = 1\n", "core/registry.py"))
+    assert near(late, tests)[1].name == "test_registry.py"
+    assert len(near(late, tests)) > 2
+
+
+AGAIN = """
+from benchmarks import mutants
+name = "core/own_address.py"
+tests = ("core/test_own_address.py",)
+mutants.GROUPS["own"] = mutants.Group((name,), tests)
+keys = [one.key for one in mutants._sites(mutants.GROUPS["own"])]
+wrong = next(key for key in keys if "host not in own and" in key)
+last = {
+    "sites": 9, "sample": 5, "killed": 3, "survivors": [wrong, name + " gone: 1 -> (2)"],
+    "modules": {name: (3, 5)},
+}
+score = mutants.measure_again("own", last)
+print(score.sample, score.killed, score.survivors, score.modules[name])
+"""
+
+
+def test_the_survivors_of_a_result_run_again() -> None:
+    """The killed ones stay killed; a mutant whose code is gone leaves the sample."""
+    command = [sys.executable, "-c", AGAIN]
+    done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "gone: core/own_address.py gone: 1 -> (2)",
+        "4 4 [] (4, 4)",
+    ]
 
 
 def test_the_interval_holds_the_share() -> None:
