@@ -92,6 +92,7 @@ GROUPS: Final = {
         (
             *("core/test_fingerprint.py", "core/test_source_code.py", "core/test_registry.py"),
             *("core/test_result_digest.py", "core/test_user_code.py", "golden/test_*.py"),
+            *("core/test_component*.py", "calls/test_identity.py"),
             "components/test_*.py",
         ),
     ),
