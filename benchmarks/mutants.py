@@ -114,7 +114,10 @@ GROUPS: Final = {
         ),
     ),
     # Without the leases of PostgreSQL, whose tests start a server.
-    "leases": Group(("calls/leases.py", "calls/file_locks.py"), ("calls/test_leases.py",)),
+    "leases": Group(
+        ("calls/leases.py", "calls/file_locks.py"),
+        ("calls/test_leases.py", "calls/test_file_locks.py"),
+    ),
 }
 
 _SWAPPED: Final[dict[type[ast.AST], type[ast.AST]]] = {
