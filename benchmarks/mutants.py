@@ -5,10 +5,12 @@
 A mutant is a module with one change in its syntax tree: another comparison, operator or number, a
 negated condition, a statement left out. The sites of all modules of a group are listed, and the
 sample is drawn from them. Each mutant is loaded in a forked process, in place of its module, and
-runs test files of the group until the first failure: the doctests of the module, and the files that
-import it (without one, all files of the group). Other files might kill it too, so the score is a
-lower bound. A mutant is killed by a failed test, by an error on import, or by running out of its
-processor time (five times that of the unchanged module, and 15 s at least). The rest survives.
+runs tests of the group until the first failure. A run of the unchanged modules, with their
+doctests, notes which tests call which function: a mutant of a function runs those alone, the
+fastest first; any other mutant runs the tests that call a function of its module. Other tests might
+kill it too, so the score is a lower bound. A mutant is killed by a failed test, by an error on
+import, or by running out of its processor time (five times that of its tests, and 15 s at least).
+The rest survives.
 `mutants_equivalent.json` has the survivors that no test can kill, with the reason: module, function
 and change -> reason. They are counted apart. `#2` marks the second of equal changes in a function.
 
@@ -31,10 +33,11 @@ import itertools
 import json
 import os
 import random
-import re
 import resource
 import signal
 import sys
+import tempfile
+import threading
 import time
 import traceback
 from collections import Counter
@@ -44,7 +47,10 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from math import sqrt
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
+
+import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SOURCE: Final = ROOT / "src" / "ragstone"
@@ -67,6 +73,10 @@ class Group:
             found = found - chosen if pattern.startswith("-") else found | chosen
         return sorted(path for path in found if path.name != "__init__.py")
 
+    def all_files(self) -> list[Path]:
+        """Return the modules, for their doctests, and the test files."""
+        return [*self.files(self.modules, SOURCE), *self.files(self.tests, ROOT / "tests")]
+
 
 GROUPS: Final = {
     # Without the metrics that need torch or an encoder, whose tests load models.
@@ -81,9 +91,14 @@ GROUPS: Final = {
         (
             "components/metrics/test_*.py",
             *("-components/metrics/test_be*.py", "-components/metrics/test_greedy_matching.py"),
+            *(f"comparison/test_{one}.py" for one in ("sacrebleu", "rouge_packages", "trec_eval")),
+            *("comparison/test_published_rankings.py", "evaluation/test_score_files.py"),
+            *(f"text/test_{one}.py" for one in ("normalise", "numbers", "quotations")),
         ),
     ),
-    "statistics": Group(("statistics/*.py",), ("statistics/test_*.py",)),
+    "statistics": Group(
+        ("statistics/*.py",), ("statistics/test_*.py", "comparison/test_statistics_libraries.py")
+    ),
     "keys": Group(
         (
             *("core/fingerprint.py", "core/source_code.py", "core/registry.py"),
@@ -281,14 +296,94 @@ class Outcome:
     """Of the processor."""
 
 
-def run_tests(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> Outcome:
+class _Calls:
+    """Notes the functions of the package that each test calls, and the seconds it takes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found: dict[str, tuple[float, list[str]]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Trace the calls of a test."""
+        called: set[tuple[str, str]] = set()
+
+        def note(frame: FrameType, *_: object) -> None:
+            called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+        begin = time.process_time()
+        sys.settrace(note)
+        threading.settrace(note)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+            names = [
+                f"{Path(path).relative_to(SOURCE)} {name.replace('.<locals>', '')}"
+                for path, name in called
+                if path.startswith(f"{SOURCE}/")
+            ]
+            self.found[item.nodeid] = time.process_time() - begin, names
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what was found."""
+        self.path.write_text(json.dumps(self.found), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Runs some tests of the files, in this order."""
+
+    tests: Sequence[str]
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Select and sort the tests."""
+        place = {test: i for i, test in enumerate(self.tests)}
+        kept = [item for item in items if item.nodeid in place]
+        items[:] = sorted(kept, key=lambda item: place[item.nodeid])
+
+
+class Unchanged:
+    """The tests of a group with the unchanged modules."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = files
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "calls.json"
+            self.outcome = run_tests(None, files, 3600, _Calls(path))
+            if self.outcome.state != "survived":
+                raise SystemExit("the tests fail without a mutant")
+            self.found = json.loads(path.read_text(encoding="utf-8"))
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Return the tests that a mutant runs, the fastest first."""
+        name, module = f"{mutant.path} {mutant.function}", f"{mutant.path} "
+        calling = [test for test, (_, names) in self.found.items() if name in names]
+        near = [
+            t for t, (_, names) in self.found.items() if any(n.startswith(module) for n in names)
+        ]
+        return sorted(calling or near or self.found, key=lambda test: self.found[test][0])
+
+    def run(self, mutant: Mutant) -> Outcome:
+        """Run the tests of a mutant."""
+        tests = self.tests(mutant)
+        used = {f"src/ragstone/{mutant.path}", *(test.partition("::")[0] for test in tests)}
+        files = [path for path in self.files if str(path.relative_to(ROOT)) in used]
+        seconds = sum(self.found[test][0] for test in tests)
+        return run_tests(mutant, files, max(LEAST_SECONDS, 5 * seconds), _Chosen(tests))
+
+
+def run_tests(
+    mutant: Mutant | None, files: Sequence[Path], seconds: float, *plugins: object
+) -> Outcome:
     """Run test files in a forked process, with a mutant in place of its module."""
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
         code = 70
         try:
-            code = _in_child(mutant, files, seconds)
+            code = _in_child(mutant, files, seconds, plugins)
         except BaseException:  # noqa: BLE001 - the process ends here
             traceback.print_exc()
         finally:
@@ -300,9 +395,9 @@ def run_tests(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> O
     return Outcome("survived" if os.WEXITSTATUS(status) == 0 else "killed", took)
 
 
-def _in_child(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> int:
-    import pytest
-
+def _in_child(
+    mutant: Mutant | None, files: Sequence[Path], seconds: float, plugins: Sequence[object]
+) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
     if not os.environ.get("SHOW_TESTS"):
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -314,7 +409,7 @@ def _in_child(mutant: Mutant | None, files: Sequence[Path], seconds: float) -> i
     if mutant is not None:
         sys.meta_path.insert(0, _Finder(mutant))
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    return int(pytest.main([*options, "--hypothesis-seed=0", *map(str, files)]))
+    return int(pytest.main([*options, "--hypothesis-seed=0", *map(str, files)], plugins))
 
 
 def _waited(child: int, seconds: float) -> tuple[int, resource.struct_rusage]:
@@ -410,42 +505,18 @@ def _sites(group: Group) -> list[Mutant]:
 
 
 def _run(group: Group, mutants: Sequence[Mutant], score: Score, budget: float) -> Score:
-    tests = group.files(group.tests, ROOT / "tests")
-    plain: dict[tuple[Path, ...], float] = {}
+    unchanged = Unchanged(group.all_files())
+    score.seconds += unchanged.outcome.seconds
     known = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
     for mutant in mutants:
         if score.seconds > budget or _stopped:
             break
-        own = tuple(near(mutant, tests))
-        if own not in plain:
-            unchanged = run_tests(None, own, 3600)
-            score.seconds += unchanged.seconds
-            if unchanged.state != "survived":
-                raise SystemExit(f"the tests of {mutant.path} fail without a mutant")
-            plain[own] = unchanged.seconds
-        outcome = run_tests(mutant, own, max(LEAST_SECONDS, 5 * plain[own]))
-        _count(score, mutant, outcome, known)
+        _count(score, mutant, unchanged.run(mutant), known)
     return score
 
 
 _stopped: list[int] = []
 """The signals that ask to stop after the mutant at work: the score so far is told."""
-
-
-def near(mutant: Mutant, tests: Sequence[Path]) -> list[Path]:
-    """Return a mutant's module, and the test files that name it; without one, all of the group.
-
-    The test file of the module's own name comes first.
-    """
-    stem, word = Path(mutant.path).stem, re.escape(mutant.module)
-    named = re.compile(rf"\b{word}\b")
-    naming = [
-        path
-        for path in tests
-        if path.stem == f"test_{stem}" or named.search(path.read_text(encoding="utf-8"))
-    ]
-    naming.sort(key=lambda path: path.stem != f"test_{stem}")
-    return [SOURCE / mutant.path, *(naming or tests)]
 
 
 def _count(score: Score, mutant: Mutant, outcome: Outcome, known: dict[str, str]) -> None:
@@ -479,7 +550,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda number, _: _stopped.append(number))
     os.chdir(ROOT)
     # Once: the processes of mutants are forked from this one. Not plugins: pytest changes them.
-    for module in ("pytest", "numpy", "pydantic", "orjson", "aiohttp", "yaml"):
+    for module in ("numpy", "pydantic", "orjson", "aiohttp", "yaml"):
         importlib.import_module(module)
     scores = {}
     last = json.loads(options.again.read_text(encoding="utf-8")) if options.again else {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks import mutants
-from benchmarks.mutants import SOURCE, mutants_of, near, wilson
+from benchmarks.mutants import SOURCE, mutants_of, wilson
 
 TEXT = '''"""Words - 1."""
 from typing import Final
@@ -83,16 +83,29 @@ def test_a_mutant_that_tests_notice_is_killed(tmp_path: Path) -> None:
     assert done.stdout.split() == ["survived", "killed", "survived"]
 
 
-def test_the_files_that_import_a_module_are_its_tests() -> None:
-    """Or all files, if none does."""
-    tests = sorted((mutants.ROOT / "tests" / "core").glob("test_*.py"))
-    one = next(mutants_of("A = 1\n", "core/own_address.py"))
-    assert near(one, tests) == [SOURCE / one.path, tests[0].with_name("test_own_address.py")]
-    other = next(mutants_of("A = 1\n", "core/nowhere.py"))
-    assert near(other, tests) == [SOURCE / other.path, *tests]
-    late = next(mutants_of("A = 1\n", "core/registry.py"))
-    assert near(late, tests)[1].name == "test_registry.py"
-    assert len(near(late, tests)) > 2
+CHOSEN = """
+from benchmarks import mutants
+files = ("own_address", "decimals")
+found = mutants.Unchanged([mutants.ROOT / f"tests/core/test_{name}.py" for name in files])
+for path, text in (
+    ("core/own_address.py", "def foreign_request(): return a"),
+    ("core/own_address.py", "A = 1"),
+    ("core/nowhere.py", "A = 1"),
+):
+    tests = found.tests(next(mutants.mutants_of(text, path)))
+    print(*sorted({test.partition("::")[0][11:] for test in tests}), len(tests) < len(found.found))
+"""
+
+
+def test_a_mutant_runs_the_tests_that_call_its_function() -> None:
+    """Or those that call a function of its module, or all of the group."""
+    command = [sys.executable, "-c", CHOSEN]
+    done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "test_own_address.py True",
+        "test_own_address.py True",
+        "test_decimals.py test_own_address.py False",
+    ]
 
 
 AGAIN = """
