@@ -74,7 +74,8 @@ def test_a_component_of_the_package_is_not_guarded() -> None:
     """Its values are returned as they are, and its exceptions are faults of the package."""
     more = {"__module__": "ragstone.some"}
 
-    assert outcomes(made(lambda self, queries: [1.5] * 3, **more)) == [1.5] * 3
+    found: list[Any] = outcomes(made(lambda self, queries: [1.5] * 3, **more))
+    assert found == [1.5] * 3
     with pytest.raises(KeyError):
         outcomes(made(lambda self, gold: {}[gold], **more))
 
@@ -84,7 +85,7 @@ def test_a_verb_may_have_one_list_of_items() -> None:
 
     class Single(Kind):
         item_names: ClassVar = {"queries": "query"}
-        item_fields = ()
+        item_fields: ClassVar = ()
 
     class Mine(Base):
         def work(self, query: int) -> int:

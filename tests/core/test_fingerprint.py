@@ -170,7 +170,11 @@ def contexts(rows: int) -> Table:
 
 def test_characters_of_a_table() -> None:
     """A number has eight, and what is missing has none."""
-    numbers = {"value": [0.5, None], "status": ["scored", "failed"], "reason": ["", "late"]}
+    numbers: dict[str, list[Any]] = {
+        "value": [0.5, None],
+        "status": ["scored", "failed"],
+        "reason": ["", "late"],
+    }
     table = to_table(SCORES, {"query_id": ["q", "qä"], "metric": ["EM", "F1"], **numbers})
     assert count_characters(table) == (1 + 2 + 8 + 6) + (2 + 2 + 6 + 4)
     assert count_characters(contexts(2)) == (5 + 4) + (5 + 4 + 3 * 4)
