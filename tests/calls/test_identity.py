@@ -142,7 +142,7 @@ def test_digests_have_the_key_of_their_store(tmp_path: Path) -> None:
         assert mark == f"hidden-{digest(key, '')[:8]}-{digest(key, 'value')[:16]}"
         assert [path.name for path in folder.iterdir()] == [KEY_FILE]
         assert len(bytes.fromhex(key.decode())) == 32
-        assert (folder / KEY_FILE).stat().st_mode & 0o077 == 0
+        assert folder.stat().st_mode & 0o077 == (folder / KEY_FILE).stat().st_mode & 0o077 == 0
     assert (tmp_path / "new" / "one" / KEY_FILE).read_bytes() != key
 
 

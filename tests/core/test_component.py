@@ -32,7 +32,7 @@ class Kind(Component):
 
     verb = "work"
     item_names: ClassVar = {"queries": "query", "retrieved": "ranking"}
-    item_fields: ClassVar = ("gold", "noise")
+    item_fields: ClassVar[tuple[str, ...]] = ("gold", "noise")
     returns = (int, str)
     required = ("k",)
 

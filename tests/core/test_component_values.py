@@ -85,7 +85,7 @@ def test_a_verb_may_have_one_list_of_items() -> None:
 
     class Single(Kind):
         item_names: ClassVar = {"queries": "query"}
-        item_fields: ClassVar = ()
+        item_fields = ()
 
     class Mine(Base):
         def work(self, query: int) -> int:

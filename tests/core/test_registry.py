@@ -142,7 +142,7 @@ def test_a_parameter_without_a_name_is_the_first_one() -> None:
 
 @dataclass(frozen=True)
 class _Answers:
-    """A generator of your own, and one that is no dataclass."""
+    """A generator of your own."""
 
     length: int = 1
 

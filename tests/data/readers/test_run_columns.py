@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragstone.core import byte_codes
+from ragstone.core import byte_codes, limits
 from ragstone.data.readers import run_columns
 from ragstone.data.readers.run_columns import QrelColumns, RunColumns, qrel_columns
 from ragstone.data.readers.run_columns import run_columns as read_columns
@@ -204,7 +204,7 @@ def test_the_width_of_blocks_and_the_size_of_files(
         (tmp_path / "run").write_text(f"q 0 {'p' * size} 1 1 x\n")
         monkeypatch.setattr(run_columns, "_BLOCK_BYTES", 97)
         assert isinstance(read_columns(tmp_path / "run"), RunColumns) == is_plain
-    monkeypatch.setattr(run_columns.limits, "MAX_DOCUMENT_BYTES", len(_RUN))
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_BYTES", len(_RUN))
     for text, is_plain in ((_RUN, True), (_RUN + b"q3 Q0 p 1 1 x\n", False)):
         (tmp_path / "run").write_bytes(text)
         monkeypatch.setattr(run_columns, "_BLOCK_BYTES", 1 << 20)
