@@ -107,6 +107,7 @@ GROUPS: Final = {
         (
             *("core/test_fingerprint.py", "core/test_source_code.py", "core/test_registry.py"),
             *("core/test_result_digest.py", "core/test_user_code.py", "golden/test_*.py"),
+            *("core/test_component*.py", "calls/test_identity.py"),
             "components/test_*.py",
         ),
     ),
@@ -119,6 +120,7 @@ GROUPS: Final = {
         ),
         (
             *("core/test_spec.py", "core/test_decimals.py", "core/test_registry.py"),
+            *("core/test_parsing.py", "data/readers/test_qrels.py"),
             *("components/judges/test_reply_parsing.py", "components/judges/test_verdict*.py"),
             "components/judges/test_own_judges.py",
             *(f"data/readers/test_{one}.py" for one in ("squad", "mirage", "trec", "scores")),
@@ -127,7 +129,10 @@ GROUPS: Final = {
         ),
     ),
     # Without the leases of PostgreSQL, whose tests start a server.
-    "leases": Group(("calls/leases.py", "calls/file_locks.py"), ("calls/test_leases.py",)),
+    "leases": Group(
+        ("calls/leases.py", "calls/file_locks.py"),
+        ("calls/test_leases.py", "calls/test_file_locks.py"),
+    ),
 }
 
 _SWAPPED: Final[dict[type[ast.AST], type[ast.AST]]] = {

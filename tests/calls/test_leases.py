@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
+import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,12 +15,12 @@ from pathlib import Path
 import pytest
 from tests.calls.test_log import keep
 
-from ragstone.calls import file_locks, leases
+from ragstone.calls import clock, leases
 from ragstone.calls.client import Calls
-from ragstone.calls.file_locks import journal_mode, lock_problem
-from ragstone.calls.leases import Leases, live_owners
+from ragstone.calls.leases import Leases, file_of, live_owners, may_live, new_owner
 from ragstone.calls.types import Endpoint, Failure, Reply, chat
 from ragstone.core import limits
+from ragstone.errors import StoreError
 from ragstone.testing import FakeModelServer
 
 HOLDER = """
@@ -53,6 +54,209 @@ def hold(path: Path, *keys: str) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline().strip() == str(len(keys))
     return process
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Return the path of a call log in a folder that does not exist."""
+    return tmp_path / "store" / "calls.sqlite"
+
+
+class Clock:
+    """A clock of monotonic seconds that is set by hand."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(clock, "monotonic", lambda: self.now)
+
+
+def rows(log: Path, table: str) -> list[tuple[str, str | float]]:
+    """Return the rows of a table of leases."""
+    with sqlite3.connect(file_of(log)) as connection:
+        found = connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608
+    connection.close()
+    return found
+
+
+def test_an_owner_is_a_process_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of this machine that ended does not live; of others nothing is known."""
+    machine, pid, token = new_owner().rsplit(":", 2)
+    host, boot, space = machine.split("/")
+    assert (host, int(pid), len(boot)) == (socket.gethostname(), os.getpid(), 8)
+    assert int(space) > 0
+    assert len(bytes.fromhex(token)) == 4
+    assert new_owner() != new_owner()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert may_live(f"{machine}:{os.getpid()}:00")
+    assert not may_live(f"{machine}:{ended.pid}:00")
+    assert may_live(f"{machine}0:{ended.pid}:00")
+
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert leases._machine.__wrapped__() == socket.gethostname()
+    monkeypatch.setattr(leases, "_machine", socket.gethostname)
+    assert may_live(f"{socket.gethostname()}:{ended.pid}:00")
+
+
+def test_live_owners_have_a_recent_heartbeat(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By this machine's clock; without a file there are none."""
+    assert live_owners(log) == []
+    mine = Leases(log)
+    monkeypatch.setattr(clock, "now", lambda: 5000.0)
+    mine.claim(["a"])
+    assert rows(log, "owners") == [(mine.owner, 5000.0)]
+    assert rows(log, "leases") == [("a", mine.owner)]
+    assert log.with_name("calls.leases.sqlite") == file_of(log) == mine.path
+    assert log.parent.stat().st_mode & 0o077 == mine.path.stat().st_mode & 0o077 == 0
+    for later, expected in ((99.0, []), (10.0, []), (9.9, [mine.owner]), (0.0, [mine.owner])):
+        monkeypatch.setattr(clock, "now", lambda later=later: 5000.0 + later)
+        assert live_owners(log) == expected
+    monkeypatch.setattr(leases, "may_live", lambda _: False)
+    assert live_owners(log) == []
+    mine.close()
+
+
+def test_an_owner_is_silent_after_the_time_of_expiry(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is observed since a heartbeat was first seen, and a new one starts it again."""
+    time_, other, mine = Clock(monkeypatch), Leases(log), Leases(log)
+    assert other.claim(["a", "b"]) == {"a", "b"}
+    assert mine.claim(["a", "c"]) == {"c"}
+    time_.now += limits.LEASE_EXPIRY_SECONDS
+    assert mine.claim(["a"]) == set()
+    monkeypatch.setattr(clock, "now", lambda: 1.0)
+    other._beat()
+    time_.now += limits.LEASE_EXPIRY_SECONDS
+    assert mine.claim(["a"]) == set()
+    time_.now += limits.LEASE_EXPIRY_SECONDS
+    assert mine.claim(["a"]) == set()
+    time_.now += 0.001
+    assert mine.claim(["a"]) == {"a"}
+    assert rows(log, "leases") == [("a", mine.owner), ("c", mine.owner)]
+    assert [owner for owner, _ in rows(log, "owners")] == [mine.owner]
+    other._beat()
+    assert mine.claim(["b"]) == {"b"}
+    other.close()
+    assert [owner for owner, _ in rows(log, "owners")] == [mine.owner]
+    mine.close()
+    assert rows(log, "leases") == rows(log, "owners") == []
+
+
+def test_an_owner_without_a_heartbeat_in_the_file_is_dead(log: Path) -> None:
+    """Its leases are taken at once."""
+    mine = Leases(log)
+    mine.claim(["a"])
+    assert mine._connection.execute("PRAGMA synchronous").fetchone() == (0,)  # type: ignore[union-attr]
+    mine._connection.execute("INSERT INTO leases VALUES ('b', 'no:1:2')")  # type: ignore[union-attr]
+    assert mine.claim(["a", "b"]) == {"b"}
+    mine.close()
+
+
+def test_a_lease_is_given_back_once(log: Path) -> None:
+    """With the next claim or heartbeat; a lease that is claimed again stays, and so do others'."""
+    first, second = Leases(log), Leases(log)
+    assert first.claim(["a", "b"]) == {"a", "b"}
+    assert second.claim(["c"]) == {"c"}
+    first.release(["b", "a", "c"])
+    first._beat()
+    assert rows(log, "leases") == [("c", second.owner)]
+    assert first.claim(["a"]) == {"a"}
+    first._beat()
+    assert first.claim([]) == set()
+    assert rows(log, "leases") == [("a", first.owner), ("c", second.owner)]
+    first.close()
+    second.close()
+
+
+def test_leases_are_closed_and_used_again(log: Path) -> None:
+    """The heartbeat ends with them, and starts again with the next claim."""
+    mine = Leases(log)
+    mine.close()
+    assert not log.parent.exists()
+    for _ in range(2):
+        assert mine.claim(["a"]) == {"a"}
+        thread = mine._thread
+        assert thread is not None
+        assert thread.name == "ragstone-leases"
+        mine._disconnect()
+        assert mine.claim(["b"]) == {"b"}
+        assert mine._thread is thread
+        assert thread.is_alive()
+        mine.close()
+        assert not thread.is_alive()
+        assert rows(log, "leases") == rows(log, "owners") == []
+        mine.close()
+
+
+def test_any_number_of_calls_is_claimed_at_once(log: Path) -> None:
+    """SQLite limits the parameters of a statement."""
+    mine, other = Leases(log), Leases(log)
+    keys = [f"{n:05}" for n in range(40_000)]
+    assert mine.claim(keys) == set(keys)
+    assert other.claim([*keys, "x"]) == {"x"}
+    mine.close()
+    other.close()
+
+
+def test_a_damaged_file_is_replaced(log: Path) -> None:
+    """Also with a page that no query would notice; what belongs to the file is removed too."""
+    log.parent.mkdir()
+    file_of(log).write_bytes(b"no database " * 1000)
+    mine = Leases(log)
+    mine.claim([f"{n:060}" for n in range(2000)])
+    mine._connection.close()  # type: ignore[union-attr]
+    mine._connection = None
+    content = bytearray(mine.path.read_bytes())
+    content[4 * 4096 : 5 * 4096] = bytes(4096)
+    mine.path.write_bytes(content)
+    assert mine.claim(["a"]) == {"a"}
+    assert rows(log, "leases") == [("a", mine.owner)]
+    mine.close()
+    other = Leases(log)
+    for suffix in ("-wal", "-shm", "-journal"):
+        mine.path.with_name(mine.path.name + suffix).write_bytes(b"x")
+    other._discard()
+    assert list(log.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "outcome"),
+    [
+        (sqlite3.OperationalError, sqlite3.SQLITE_FULL, "raised"),
+        (sqlite3.OperationalError, sqlite3.SQLITE_READONLY_DBMOVED, "kept"),
+        (sqlite3.DatabaseError, sqlite3.SQLITE_CORRUPT, "discarded"),
+        (sqlite3.DatabaseError, None, "discarded"),
+    ],
+)
+def test_an_error_of_the_file(
+    log: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception], code: int, outcome: str
+) -> None:
+    """A lasting one is told, a damaged file is discarded, a moved one is opened again."""
+    mine = Leases(log)
+    mine.claim(["a"])
+    claim, raised = mine._claim, error("a fault")
+    if code is not None:
+        raised.sqlite_errorcode = code  # type: ignore[attr-defined]
+    left = [raised]
+
+    def faulty(keys: list[str], places: str) -> set[str]:
+        if left:
+            raise left.pop()
+        return claim(keys, places)
+
+    monkeypatch.setattr(mine, "_claim", faulty)
+    if outcome == "raised":
+        with pytest.raises(StoreError):
+            mine.claim(["b"])
+    else:
+        assert mine.claim(["b"]) == {"b"}
+        kept = ["a", "b"] if outcome == "kept" else ["b"]
+        assert [key for key, _ in rows(log, "leases")] == kept
+    mine.close()
 
 
 def test_a_call_has_one_owner_until_it_is_released(tmp_path: Path) -> None:
@@ -110,14 +314,6 @@ def test_a_heartbeat_keeps_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         time.sleep(0.1)
     first.close()
     second.close()
-
-
-def test_a_damaged_file_of_leases_is_replaced(tmp_path: Path) -> None:
-    """It contains nothing that must survive."""
-    (tmp_path / "calls.leases.sqlite").write_bytes(b"no database " * 1000)
-    mine = Leases(tmp_path / "calls.sqlite")
-    assert mine.claim(["a"]) == {"a"}
-    mine.close()
 
 
 def test_four_processes_make_each_call_once(tmp_path: Path) -> None:
@@ -189,65 +385,6 @@ def test_a_failure_of_another_process_counts_for_calls_that_wait_for_it(tmp_path
         assert next(outcomes) == Failure("just now", key=late_key)
         other.close()
         assert server.asked.total() == 1
-
-
-def test_locks_that_do_not_work_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """One warning names the folder, and every call is made here."""
-    assert lock_problem(tmp_path) == ""
-    monkeypatch.setattr(file_locks, "_lock", lambda _: None)
-    with caplog.at_level(logging.WARNING):
-        first, second = Leases(tmp_path / "calls.sqlite"), Leases(tmp_path / "calls.sqlite")
-        assert first.claim(["a"]) == second.claim(["a"]) == {"a"}
-        assert first.claim(["a"]) == {"a"}
-    assert caplog.text.count("two processes can lock the same file there") == 2
-    assert str(tmp_path) in caplog.text
-
-    def refuse(_: int) -> None:
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(file_locks, "_lock", refuse)
-    assert lock_problem(tmp_path) == "a file cannot be locked there (No locks available)"
-
-
-def test_the_nearest_mount_of_a_folder_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the order of the mounts, and the length of their types."""
-    inner, mounts = tmp_path / "shared", tmp_path / "mounts"
-    inner.mkdir()
-    lines = [f"a {inner} nfs rw 0 0\n", f"b {tmp_path} ext4 rw 0 0\n"]
-    for order in (lines, lines[::-1]):
-        mounts.write_text("".join(order))
-        monkeypatch.setattr(file_locks, "_MOUNTS", mounts)
-        assert (journal_mode(inner), journal_mode(tmp_path)) == ("truncate", "wal")
-
-
-@pytest.mark.parametrize(
-    ("mount", "journal", "problem"),
-    [
-        ("ext4 rw", "wal", ""),
-        ("nfs4 rw,local_lock=none", "truncate", ""),
-        ("nfs rw,nolock", "truncate", "locks on this nfs mount do not reach other machines"),
-    ],
-)
-def test_a_shared_file_system_has_another_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mount: str, journal: str, problem: str
-) -> None:
-    """SQLite's write-ahead log works on one machine only; calls are kept with either."""
-    mounts = tmp_path / "mounts"
-    store = tmp_path / "a store"
-    store.mkdir()
-    shown = str(store).replace(" ", "\\040")
-    mounts.write_text(f"none / ext4 rw 0 0\nserver:/x {shown} {mount} 0 0\n")
-    monkeypatch.setattr(file_locks, "_MOUNTS", mounts)
-    assert journal_mode(store) == journal
-    assert lock_problem(store) == problem
-    with FakeModelServer() as server, Calls.at(store / "calls.sqlite") as calls:
-        outcomes = list(calls.ask(Endpoint("fake", (server.url,)), [chat("a"), chat("b")]))
-    assert all(isinstance(outcome, Reply) for outcome in outcomes)
-    assert not (store / "calls.sqlite-journal").exists() or journal == "truncate"
 
 
 def test_a_process_goes_on_after_another_one_discarded_the_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.core import decimals as module
 from ragstone.core.byte_codes import WORD
 from ragstone.core.decimals import _point, decimals
 
@@ -49,6 +50,40 @@ def _drawn(draw: random.Random) -> str:
         f"{draw.gauss(0, 1):e}",
     ]
     return draw.choice(forms)
+
+
+@pytest.mark.parametrize(
+    ("number", "is_slow"),
+    [
+        *((one, False) for one in ("0", "-7", "1.", ".5", "-.5", "0.0", "-0.0", "00.5", "7.25")),
+        *((one, False) for one in ("12345678", "1234567.8", "123456789", "-1234567.5")),
+        *(
+            (one, False)
+            for one in ("999999999999999999", "-9999999.99999999999", "0.1234567890123")
+        ),
+        *((one, False) for one in ("0.30000000000000004", "9007199254740991", "-9007199254740991")),
+        *((one, False) for one in ("123456.123456789012", "-13.402999877929688", "0000012.5")),
+        *(
+            (one, True)
+            for one in ("9" * 19, "0." + "1" * 18, "1e5", "+1", "1_0", "12345678.5", "inf")
+        ),
+        *((one, True) for one in ("9007199254740993", "9007199254740995.0", "4503599627370497.5")),
+    ],
+)
+def test_only_unusual_numbers_are_left_to_float(
+    number: str, monkeypatch: pytest.MonkeyPatch, *, is_slow: bool
+) -> None:
+    """Numbers with up to 18 digits are read together, unless they are halfway between floats."""
+    read: list[str] = []
+
+    def slow(part: bytes) -> float:
+        read.append(part.decode())
+        return float(part)
+
+    monkeypatch.setattr(module, "float", slow, raising=False)
+    numbers = ["0.5", number, "-3"]
+    assert _read(numbers) == _bits(numbers)
+    assert read == [number] * is_slow
 
 
 def test_a_hundred_thousand_numbers_are_those_of_float() -> None:

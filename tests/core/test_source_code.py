@@ -16,7 +16,15 @@ from ragstone.components.llm import LlmComponent
 from ragstone.components.metrics.exact_match import ExactMatch
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.component import Component
-from ragstone.core.source_code import COMPUTING, Module, Reached, normal_text, package_module
+from ragstone.core.source_code import (
+    COMPUTING,
+    Imported,
+    Module,
+    Reached,
+    normal_text,
+    package_module,
+    versions_of,
+)
 from ragstone.core.user_code import packages_of, source_digest
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.protocols import ContextSetting
@@ -110,6 +118,161 @@ def test_fields_that_a_later_python_adds_change_nothing_while_they_are_empty() -
     function._fields = (*function._fields, "type_params")
 
     assert normal_text(one) == normal_text(other)
+
+
+def reached_from(source: str, *names: str) -> tuple[Reached, Module]:
+    """Return what some names of a program reach, and its module."""
+    module, reached = Module(ast.parse(source)), Reached()
+    reached.add(module, names)
+    return reached, module
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("import a.b", ["a"]),
+        ("import a.b as c, d", ["c", "d"]),
+        ("from a import b, c as d", ["b", "d"]),
+        ("from . import b", ["b"]),
+        ("from a import *", ["*"]),
+        ("def f(x=Y): return Z", ["f"]),
+        ("async def f(): pass", ["f"]),
+        ("class C(B): x = 1", ["C"]),
+        ("A = B = c", ["A", "B"]),
+        ("(a, [b, *d]) = e", ["a", "b", "d"]),
+        ("A.b = c", ["A"]),
+        ("A: int = c", ["A"]),
+        ("A += c", ["A"]),
+        ("T.update(x=c)", ["T", "c"]),
+        (
+            "if A:\n    def f(): pass\n    import x.y\n    from z import w as v",
+            ["A", "f", "x", "v"],
+        ),
+        ("if TYPE_CHECKING:\n    import x", []),
+        ("if typing.TYPE_CHECKING:\n    import x", []),
+        ("if TYPE_CHECKING:\n    import x\nelse:\n    y = 1", ["TYPE_CHECKING", "x", "y"]),
+        ("while TYPE_CHECKING:\n    import x", ["TYPE_CHECKING", "x"]),
+    ],
+)
+def test_names_that_a_statement_binds_or_may_change(statement: str, names: list[str]) -> None:
+    """A call or a block may change any value that it names; imports for types bind nothing."""
+    assert sorted(Module(ast.parse(statement)).homes) == sorted(names)
+
+
+F = "FunctionDef(name='f',args=arguments(),body=[{}],)"
+"""The text of a function."""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f():\n    'Text.'\n    pass\n    1", F.format("")),
+        ("def f():\n    if TYPE_CHECKING:\n        import x", F.format("")),
+        ("def f():\n    x: int", F.format("")),
+        ("x: int = 1", "Assign(targets=[Name(x)],value=Constant(1),)"),
+        (
+            "class C:\n    x: int\n    def f():\n        y: int = 'é'",
+            (
+                "ClassDef(name='C',body=[AnnAssign(target=Name(x),annotation=Name(int),simple=1,)"
+                + F.format("Assign(targets=[Name(y)],value=Constant('\\xe9'),)")
+                + "],)"
+            ),
+        ),
+        (
+            "f'a{b}c{d!r:>{e}}é'",
+            (
+                "Expr(value=JoinedStr('a'FormattedValue(value=Name(b),conversion=-1,)'c'"
+                "FormattedValue(value=Name(d),conversion=114,format_spec=JoinedStr('>'"
+                "FormattedValue(value=Name(e),conversion=-1,)''),)'\\xe9'),)"
+            ),
+        ),
+        (
+            "from ..a import b as c",
+            "ImportFrom(module='a',names=[alias(name='b',asname='c',)],level=2,)",
+        ),
+    ],
+)
+def test_the_text_of_code(source: str, expected: str) -> None:
+    """Fields in order, without those that are empty and without idle statements."""
+    assert text(source) == f"Module(body=[{expected}],)"
+
+
+def test_the_text_of_what_is_reached_has_no_imports_and_no_order_of_modules() -> None:
+    """Definitions in the order of the file, then the names that imports bind."""
+    source = "from os import path\nimport a.b, c\ndef f(): return A + path + a\nB = 3\nA = 1\n"
+    reached, module = reached_from(source, "f", "f")
+
+    body = normal_text(ast.parse("return A + path + a")).removeprefix("Module(body=[")
+    assert reached.text() == (
+        f"{F.format(body.removesuffix('],)'))}\n"
+        "Assign(targets=[Name(A)],value=Constant(1),)\0a=a.b:\0path=os:path"
+    )
+    assert reached.imported == {Imported("a", "a.b"), Imported("path", "os", "path")}
+    assert reached.packages == {"a"}
+    assert reached.statements(module) == [module.statements[n].node for n in (0, 1, 2, 4)]
+    assert reached.statements(Module(ast.parse(source))) == []
+    both = Reached()
+    for one in (source, "Z = 0"):
+        both.add_all(Module(ast.parse(one)))
+    other = Reached()
+    for one in ("Z = 0", source):
+        other.add_all(Module(ast.parse(one)))
+    assert both.text() == other.text() != reached.text()
+    assert both.packages == {"a", "c"}
+
+
+@pytest.mark.parametrize(
+    ("source", "has", "packages"),
+    [
+        ("from ragstone.text.thinking import without_thinking\nf = without_thinking",
+         "name='without_thinking'", set()),
+        ("from ragstone.text import thinking\nf = thinking", "name='without_thinking'", set()),
+        ("import ragstone.text.thinking\nf = ragstone", "name='without_thinking'", set()),
+        ("from ragstone.text.thinking import *\nf = 1", "name='without_thinking'", set()),
+        ("from ragstone import Summary\nf = Summary", "name='Summary'", set()),
+        ("from ragstone import Ranking\nf = Ranking", "", set()),
+        ("from ragstone import nothing\nf = nothing", "", set()),
+        ("import ragstone\nf = ragstone", "", set()),
+        ("from ragstone.core.store import Store\nf = Store", "", set()),
+        ("from .beside import g\nf = g", "", set()),
+        ("from . import g\nf = g", "", set()),
+        ("def f():\n    import yaml.loader, sys\n    from numpy.linalg import norm", "",
+         {"yaml", "numpy"}),
+        ("import yaml\nf = 1", "", set()),
+        ("from yaml import *\nf = 1", "", {"yaml"}),
+    ],
+)  # fmt: skip
+def test_imports_are_followed_into_code_that_computes(
+    source: str, has: str, packages: set[str]
+) -> None:
+    """A name, a module, all names, and a public name; other packages are collected."""
+    reached, _ = reached_from(source, "f")
+
+    _, *modules = [part for part in reached.text().split("\0") if "(" in part]
+    assert bool(has) == bool(modules)
+    assert has in reached.text()
+    assert reached.packages == packages
+
+
+def test_a_module_of_the_package_is_found_by_its_name() -> None:
+    """Others are found only if any code is asked for."""
+    one, package = package_module("ragstone.text.thinking"), package_module("ragstone.text")
+    assert one is not None
+    assert package is not None
+    assert "without_thinking" in one.homes
+    assert "without_thinking" not in package.homes
+    assert package_module("ragstone.texts") is None
+    assert package_module("ragstone.text.nothing") is None
+    assert package_module("ragstone.core.store", computing=False) is not None
+
+
+def test_versions_of_packages() -> None:
+    """By the names of distributions, in order; modules without one are left out."""
+    found = versions_of(["yaml", "numpy", "no_such_package", "numpy"])
+
+    assert list(found) == sorted(found, key=str)
+    assert {name.lower() for name in found} == {"numpy", "pyyaml"}
+    assert all(version[0].isdigit() for version in found.values())
 
 
 READS = {

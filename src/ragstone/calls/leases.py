@@ -107,13 +107,11 @@ class Leases(CallLeases):
         if self._thread is not None:
             self._thread.join()
         with self._lock:
-            if self._connection is None:
-                return
-            with contextlib.suppress(sqlite3.Error):
-                with self._transaction() as connection:
+            if self._connection is not None:
+                with contextlib.suppress(sqlite3.Error), self._transaction() as connection:
                     self._bury(connection, self.owner)
-                self._connection.close()
-            self._connection, self._thread = None, None
+                self._disconnect()
+            self._thread = None
             self._closing.clear()
 
     def _locks_work(self) -> bool:

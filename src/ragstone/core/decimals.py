@@ -53,7 +53,7 @@ def decimals(padded: Text, starts: Ints, sizes: Ints) -> Values:
     before = FIRST[whole]
     word = (word & before) | ((word >> np.uint64(8)) & ~before)
     number, plain = _digits(word, np.minimum(held, WORD) - has_point)
-    plain &= (whole > 0) & ((fraction > 0) | ~has_point) & (held - has_point <= _DIGITS)
+    plain &= (held > has_point) & (held - has_point <= _DIGITS)
     rest = np.flatnonzero(plain & (held > WORD))
     done = WORD
     while len(rest):

@@ -42,6 +42,48 @@ def test_the_scale_that_values_show() -> None:
             RatingScale.seen(values)
 
 
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([], RatingScale()),
+        ([0, 1], RatingScale()),
+        ([-1, 1], RatingScale(-1, 1)),
+        ([0, 2], RatingScale(0, 2)),
+        ([1, 2], RatingScale(1, 2)),
+        ([0.5, 0.5], RatingScale()),
+        (["TIE"], RatingScale(words=("b", "tie", "a"))),
+        (["no"], RatingScale(words=("no", "yes"))),
+    ],
+)
+def test_ends_of_seen_values(values: list[float | str], scale: RatingScale) -> None:
+    """Values from 0 to 1 have the whole scale; others end at what was given."""
+    found = RatingScale.seen(values)
+
+    assert found == scale
+    assert all(type(end) is float for end in (found.low, found.high))
+
+
+@pytest.mark.parametrize(
+    ("scale", "inside", "outside"),
+    [
+        (RatingScale(1, 4), [1, 4, 2.5, True], [0.99, 4.01, "4", None, [1]]),
+        (RatingScale.parse("no,Partly,yes"), ["no", "YES", "partly"], ["maybe", 1, None]),
+        (RatingScale(), [0, 1, 0.5], [-0.1, 1.1, "yes"]),
+    ],
+)
+def test_the_ends_belong_to_a_scale(
+    scale: RatingScale, inside: list[object], outside: list[object]
+) -> None:
+    """Words are compared without case."""
+    assert all(value in scale for value in inside)
+    assert not any(value in scale for value in outside)
+    assert RatingScale(2, 4).share(3.5) == 0.75
+    assert RatingScale.parse("a,b,c,d").share("C") == 2 / 3
+    assert str(RatingScale(-1.5, 2)) == "-1.5-2"
+    with pytest.raises(ConfigError, match=r"'a', 'b', 'c', 'd', 'e' is unknown"):
+        RatingScale.seen("abcdef")
+
+
 def test_values_outside_of_a_scale() -> None:
     """A number is in no scale of words, and a word in no scale of numbers."""
     assert 5 not in RatingScale(1, 4)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragstone.core import byte_codes
+from ragstone.core import byte_codes, limits
 from ragstone.data.readers import run_columns
 from ragstone.data.readers.run_columns import QrelColumns, RunColumns, qrel_columns
 from ragstone.data.readers.run_columns import run_columns as read_columns
@@ -169,3 +170,69 @@ def test_equal_codes_of_different_ids(tmp_path: Path, monkeypatch: pytest.Monkey
     found = read_columns(tmp_path / "run")
     assert isinstance(found, RunColumns)
     assert list(found) == ["long-query-1", "long-query-2"]
+    (tmp_path / "run").write_bytes(b"long-query-12 0 a 1 1 x\nlong-query-1 0 b 1 1 x\n")
+    found = read_columns(tmp_path / "run")
+    assert isinstance(found, RunColumns)
+    assert list(found) == ["long-query-12", "long-query-1"]
+
+
+def test_passages_of_two_files_are_compared_by_their_ids(tmp_path: Path) -> None:
+    """Ids of equal size, and ids whose first eight bytes are equal, are told apart."""
+    names = ["a", "b", "ab", "abcdefgh", "abcdefghi", "abcdefghj", "b" * 30]
+    for name, order in (("one", names), ("two", names[::-1])):
+        (tmp_path / name).write_text("".join(f"q 0 {p} 1 {n} x\n" for n, p in enumerate(order)))
+    one, two = read_columns(tmp_path / "one"), read_columns(tmp_path / "two")
+    assert isinstance(one, RunColumns)
+    assert isinstance(two, RunColumns)
+    ours, theirs = (side.ravel() for side in np.meshgrid(np.arange(7), np.arange(7)))
+    pairs = [(names[a], names[::-1][b]) for a, b in zip(ours, theirs, strict=True)]
+
+    same = one.lines.same_passages(ours, two.lines, theirs)
+    assert same.tolist() == [a == b for a, b in pairs]
+    later = one.lines.later_passages(ours, theirs)
+    assert later.tolist() == [names[a] > names[b] for a, b in zip(ours, theirs, strict=True)]
+    assert (len(one), list(one), "q" in one, "p" in one) == (1, ["q"], True, False)
+    with pytest.raises(KeyError):
+        one["p"]
+
+
+def test_the_width_of_blocks_and_the_size_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Longer lines than two blocks, and larger files than the maximum, are for the line reader."""
+    for size, is_plain in ((180, True), (190, False)):
+        (tmp_path / "run").write_text(f"q 0 {'p' * size} 1 1 x\n")
+        monkeypatch.setattr(run_columns, "_BLOCK_BYTES", 97)
+        assert isinstance(read_columns(tmp_path / "run"), RunColumns) == is_plain
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_BYTES", len(_RUN))
+    for text, is_plain in ((_RUN, True), (_RUN + b"q3 Q0 p 1 1 x\n", False)):
+        (tmp_path / "run").write_bytes(text)
+        monkeypatch.setattr(run_columns, "_BLOCK_BYTES", 1 << 20)
+        assert isinstance(_columns_or_none(tmp_path / "run"), RunColumns) == is_plain
+
+
+def _columns_or_none(path: Path) -> object:
+    try:
+        return read_columns(path)
+    except DatasetError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("change", "is_plain"),
+    [(c, False) for c in ("two blanks", "CRLF", "only CR", "twice", "other letters")]
+    + [(c, True) for c in ("tabs", "the query comes back", "no last break")],
+)
+def test_only_regular_files_are_read_by_columns(
+    tmp_path: Path, change: str, *, is_plain: bool
+) -> None:
+    """Values of others would be wrong, or their errors have no line."""
+    (tmp_path / "run").write_bytes(_IRREGULAR[change](_RUN))
+    (tmp_path / "qrels").write_bytes(_IRREGULAR[change](_QRELS))
+
+    assert isinstance(_columns_or_none(tmp_path / "run"), RunColumns) == is_plain
+    try:
+        found = isinstance(qrel_columns(tmp_path / "qrels"), QrelColumns)
+    except DatasetError:
+        found = False
+    assert found == is_plain

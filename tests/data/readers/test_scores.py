@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from ragstone.data.readers.scores import (
+    clusters_by_id,
     clusters_by_label,
     read_clusters,
     read_score_rows,
@@ -29,14 +31,19 @@ def test_a_score_is_read_with_status_and_reason(tmp_path: Path) -> None:
         tmp_path,
         '{"query_id": "a", "metric": "EM", "value": 1, "extra": []}\n\n'
         '{"query_id": "b", "metric": "EM", "value": null, "reason": "time-out"}\n'
-        '{"query_id": "c", "metric": "EM", "value": null, "status": "not_applicable"}\n',
+        '{"query_id": "c", "metric": "EM", "value": null, "status": "not_applicable"}\n'
+        '{"query_id": "d", "metric": "EM", "value": true, "status": "scored"}\n'
+        '{"query_id": "e", "metric": "EM", "value": 0.5, "status": "", "reason": "a remark"}\n',
     )
 
     assert read_scores(path) == [
         Score("a", "EM", 1.0),
         Score("b", "EM", None, "failed", "time-out"),
         Score("c", "EM", None, "not_applicable"),
+        Score("d", "EM", 1.0),
+        Score("e", "EM", 0.5, "scored", "a remark"),
     ]
+    assert type(read_scores(path)[3].value) is float
 
 
 @pytest.mark.parametrize(
@@ -49,6 +56,8 @@ def test_a_score_is_read_with_status_and_reason(tmp_path: Path) -> None:
         ('{"query_id": 7, "metric": "EM", "value": 1}', "must be text, found 7"),
         ('{"query_id": "a", "metric": "EM", "value": 1, "status": "failed"}', "have none"),
         ('{"query_id": "a", "metric": "EM", "value": 1, "status": "done"}', "status 'done'"),
+        ('{"query_id": "a", "metric": "EM", "value": null, "status": "scored"}', "'scored' has a"),
+        ('{"query_id": "a", "metric": "EM", "value": [1]}', "finite number or null, found"),
         ("", "contains no score"),
     ],
 )
@@ -63,6 +72,10 @@ def test_two_values_for_one_query_are_refused(tmp_path: Path) -> None:
     line = '{"query_id": "a", "metric": "EM", "value": 1}\n'
     with pytest.raises(DatasetError, match="line 2: query 'a' has a second value for EM"):
         read_scores(written(tmp_path, line * 2))
+    found = read_scores(
+        written(tmp_path, line + line.replace("EM", "F1") + line.replace('"a"', '"b"'))
+    )
+    assert len(found) == 3
 
 
 def test_lines_of_several_systems_or_settings_are_refused(tmp_path: Path) -> None:
@@ -79,7 +92,7 @@ def test_lines_of_several_systems_or_settings_are_refused(tmp_path: Path) -> Non
             read_scores(written(tmp_path, "".join([*lines, line.format(*other)])))
 
 
-@pytest.mark.parametrize("name", ["s.csv", "s.parquet"])
+@pytest.mark.parametrize("name", ["s.csv", "s.parquet", "s.TSV"])
 def test_a_table_is_no_file_of_scores(tmp_path: Path, name: str) -> None:
     """The error has the command that writes one."""
     with pytest.raises(DatasetError, match=r"--to scores -o s\.jsonl"):
@@ -94,6 +107,11 @@ def test_clusters_are_read_from_tabs_or_json(tmp_path: Path) -> None:
     )
 
     assert read_clusters(tabs) == read_clusters(json) == {"a": "c1", "b": "c1"}
+    for name in ("x.json", "x.jsonl.gz"):
+        content = b'{"query_id": "a", "cluster": "c"}'
+        (tmp_path / name).write_bytes(gzip.compress(content) if "gz" in name else content)
+        assert read_clusters(tmp_path / name) == {"a": "c"}
+    assert read_clusters(written(tmp_path, "a\tc\na\tc\n", "y.tsv")) == {"a": "c"}
 
 
 def test_a_query_in_two_clusters_or_a_line_without_is_refused(tmp_path: Path) -> None:
@@ -102,6 +120,12 @@ def test_a_query_in_two_clusters_or_a_line_without_is_refused(tmp_path: Path) ->
         read_clusters(written(tmp_path, "a\tc1\na\tc2\n", "x.tsv"))
     with pytest.raises(DatasetError, match="line 1: expected a query id, a tab and a cluster"):
         read_clusters(written(tmp_path, "a c1\n", "x.tsv"))
+    for line in ("\tc1", "a\t", "a\tc1\tc2"):
+        with pytest.raises(DatasetError, match="line 1: expected a query id, a tab and a cluster"):
+            read_clusters(written(tmp_path, line, "x.tsv"))
+    with pytest.raises(DatasetError, match="contains no cluster; each line") as caught:
+        read_clusters(written(tmp_path, "", "x.tsv"))
+    assert caught.value.path == tmp_path / "x.tsv"
 
 
 def test_a_label_gives_clusters() -> None:
@@ -113,6 +137,10 @@ def test_a_label_gives_clusters() -> None:
     ]
 
     assert clusters_by_label(queries) == ("conversation", {"a": "c"})
+    assert clusters_by_label(queries[1:]) == ("document", {"b": "d"})
+    assert clusters_by_label([Query("a", "?", labels={"turn": 2})], "turn") == ("turn", {"a": "2"})
+    assert clusters_by_id(["a::b::1", "c::2"]) == {"a::b::1": "a::b", "c::2": "c"}
+    assert clusters_by_id(["q1", "c::2"]) == {}
     assert clusters_by_label(queries, "document") == ("document", {"a": "d", "b": "d"})
     assert clusters_by_label([Query("a", "?")]) == ("", {})
     with pytest.raises(ConfigError, match="no query has the label 'documant'; did you mean"):
@@ -134,6 +162,14 @@ def test_texts_of_a_line_are_read_and_other_types_left_out(tmp_path: Path) -> No
     assert found.queries == {"a": Query("a", "Who?", ("Ada",)), "b": Query("b", "")}
     assert found.predictions["a"] == Prediction("a", "Ada", passage_ids=("p",))
     assert (found.predictions["b"].answer, found.predictions["b"].reason) == (None, "late")
+    assert found.predictions["b"].passage_ids is None
+    lists = (
+        '{"query_id": "a", "metric": "EM", "value": 1, "gold_answers": ["Ada", 3, "Eve"],'
+        ' "passage_ids": "p"}\n{"query_id": "a", "metric": "F1", "value": 1, "query": "Other?"}\n'
+    )
+    found = read_score_rows(written(tmp_path, lists))
+    assert found.queries == {"a": Query("a", "", ("Ada", "Eve"))}
+    assert found.predictions == {"a": Prediction("a", None)}
 
 
 def test_a_prediction_is_that_of_the_first_line_with_one(tmp_path: Path) -> None:

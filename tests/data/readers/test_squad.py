@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,31 @@ def test_paragraphs_are_passages_and_equal_ones_are_one(tmp_path: Path) -> None:
     assert dataset.qrels == {"s1": {"1-1": 1}, "s2": {"1-1": 1}, "s3": {"2-2": 1}}
     assert dataset.queries[0].gold_answers == ("yes",)
     assert dataset.queries[0].labels == {}
+
+
+def test_labels_titles_and_answers(tmp_path: Path) -> None:
+    """Without a title, the number of the article is the document; labels stay with their row."""
+    questions = [
+        {**question(1), "answers": [{"text": "no"}, {"text": "yes"}, {"text": "no"}]},
+        {**question(2), "is_impossible": False},
+        {"id": "s3", "question": "Where?", "is_impossible": None, "answers": []},
+        {**question(4), "is_impossible": True, "answerability": "partly"},
+    ]
+    article = {"paragraphs": [{"context": "A", "qas": questions, "page": 3}], "source": "wiki"}
+    path = tmp_path / "set.json.gz"
+    path.write_bytes(gzip.compress(json.dumps({"data": [{"paragraphs": []}, article]}).encode()))
+
+    dataset = SquadReader(path).read()
+
+    assert dataset.name == "set"
+    passage = Passage("2-1", "A", "", "2", {"source": "wiki", "page": 3})
+    assert dataset.corpus["2-1"] == passage
+    first, second, third, fourth = dataset.queries
+    assert (first.gold_answers, first.labels) == (("no", "yes"), {})
+    assert (second.gold_answers, second.labels) == (("yes",), {"answerability": "answerable"})
+    assert (third.gold_answers, third.labels) == ((), {})
+    assert fourth.labels == {"answerability": "partly"}
+    assert dataset.qrels["s4"] == {"2-1": 0}
 
 
 def test_impossible_questions_are_unanswerable(tmp_path: Path) -> None:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.data.readers.trec import qrel_lines, read_qrels, read_run, run_lines
+from ragstone.data.readers.trec import (
+    best_grades,
+    qrel_lines,
+    read_qrels,
+    read_run,
+    read_subtopics,
+    run_lines,
+)
 from ragstone.errors import DatasetError
 from ragstone.evaluation.score_files import evaluate_run
 from ragstone.types import Ranking
@@ -18,6 +25,8 @@ from ragstone.types import Ranking
     [
         ("q1 Q0 p2 2 0.5", "line 2: expected the six columns of a TREC run.*found 5"),
         ("q1 Q0 p2 2 high x", "line 2: the score .* must be a finite number, found 'high'"),
+        ("q1 Q0 p2 2 0.5 x y", "line 2: expected the six columns of a TREC run.*found 7"),
+        ("q1 Q0 p2 2 inf x", "line 2: the score .* found 'inf'"),
         ("q1 Q0 p2 2 nan x", "line 2: the score .* found 'nan'"),
         ("q1 Q0 p1 2 0.5 x", "line 2: the passage 'p1' occurs twice .* query 'q1'"),
     ],
@@ -100,3 +109,29 @@ def test_qrels_there_and_back(tmp_path: Path) -> None:
     qrels = {"q1": {"p1": 2, "p2": 0}, "q2": {"p3": 1}}
     (tmp_path / "qrels.txt").write_bytes(b"".join(qrel_lines(qrels)))
     assert read_qrels(tmp_path / "qrels.txt") == qrels
+
+
+def test_grades_on_subtopics(tmp_path: Path) -> None:
+    """A passage may have one grade on each; the highest one is its grade."""
+    path = tmp_path / "q.txt"
+    path.write_text("q1 1 p1 0\nq1 2 p1 2\nq1 1 p1 0\nq2 1 p2 -1\nq1 1 p3 1\n")
+    found = read_subtopics(path)
+    assert found == {"q1": {"1": {"p1": 0, "p3": 1}, "2": {"p1": 2}}, "q2": {"1": {"p2": -1}}}
+    assert best_grades(found) == {"q1": {"p1": 2, "p3": 1}, "q2": {"p2": -1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q 1 p 1\nq 2 p\n", "line 2: expected query id, subtopic, passage id and grade, found"),
+        ("q 1 p 1 x\n", "line 1: expected query id, subtopic, passage id and grade"),
+        ("q 1 p x\n", "line 1: the score must be a whole number"),
+        ("q 1 p 1\nq 2 p 1\nq 1 p 2\n", "line 3: query 'q', subtopic '1' .* grade 2, and 1 before"),
+        ("q 0 p 1\nr 0 p 1\n", "all lines have the same second column"),
+    ],
+)
+def test_malformed_subtopics(tmp_path: Path, text: str, message: str) -> None:
+    """The error has the line and the value."""
+    (tmp_path / "q.txt").write_text(text)
+    with pytest.raises(DatasetError, match=message):
+        read_subtopics(tmp_path / "q.txt")

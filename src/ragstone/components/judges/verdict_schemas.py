@@ -234,10 +234,9 @@ class Choice(VerdictSchema[str]):
         for option in self.options:
             more = (self.spellings or {}).get(option, ())
             for spelling in (option, *YES_NO.get(option, ()), *more):
-                if found.setdefault(spelling.casefold(), option) != option:
-                    raise ConfigError(
-                        f"{spelling!r} spells two verdicts, {found[spelling]} and {option}"
-                    )
+                other = found.setdefault(spelling.casefold(), option)
+                if other != option:
+                    raise ConfigError(f"{spelling!r} spells two verdicts, {other} and {option}")
         return found
 
     @cached_property
