@@ -2,7 +2,8 @@
 
 A name with a NUL, columns nested so deeply that they overflow its stack, a column at a negative
 place, a list that is longer than the file and a page of gigabytes are errors here: there, the
-process ends without an exception. The footer and the heads of pages are in Thrift's compact protocol.
+process ends without an exception. The footer and the heads of pages are in Thrift's compact
+protocol.
 """
 
 from __future__ import annotations
