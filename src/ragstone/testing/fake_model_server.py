@@ -29,7 +29,7 @@ _MALFORMED: Final = (
     *(AttributeError, KeyError, TypeError, ValueError),
     *(BadHttpMessage, web.RequestPayloadError),
 )
-"""What a body that is no request raises."""
+"""Errors of a body that is not a request."""
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 
 FAULTS: Final[Mapping[str, str]] = {
@@ -178,7 +178,7 @@ class FakeModelServer(ThreadedServer):
             body = orjson.loads(await request.content.read())
             asked = _with_messages(body)
         except _MALFORMED as error:
-            said = {"error": {"message": f"no request: {error!r}", "code": "invalid_request"}}
+            said = {"error": {"message": f"the body is not a request: {error!r}", "code": "invalid_request"}}
             return _json(orjson.dumps(said), status=400)
         self._in_flight += 1
         self.peak = max(self.peak, self._in_flight)
