@@ -303,7 +303,7 @@ def _history(path: Path, folder: Path) -> None:
         if "was changed after it was written" not in str(error):
             raise
         content = json.loads(path.read_text())
-        del content["checksum"]
+        content.pop("checksum", None)
         path.write_text(json.dumps({**content, "checksum": digest(content)}))
         command("history", path, folder / "b.json", "--json")
     command("history", path, folder / "b.json")

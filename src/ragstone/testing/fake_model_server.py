@@ -178,7 +178,12 @@ class FakeModelServer(ThreadedServer):
             body = orjson.loads(await request.content.read())
             asked = _with_messages(body)
         except _MALFORMED as error:
-            said = {"error": {"message": f"the body is not a request: {error!r}", "code": "invalid_request"}}
+            said = {
+                "error": {
+                    "message": f"the body is not a request: {error!r}",
+                    "code": "invalid_request",
+                }
+            }
             return _json(orjson.dumps(said), status=400)
         self._in_flight += 1
         self.peak = max(self.peak, self._in_flight)
