@@ -92,6 +92,10 @@ def reason_not_to_run(row: Row, tools: Path) -> str:
             (tools / "hostile.c").write_text(LIBRARY)
             make = ["cc", "-shared", "-fPIC", "-w", "-o", "hostile.so", "hostile.c", "-ldl"]
             subprocess.run(make, cwd=tools, check=True)
+        if need == "memory of version 2":
+            known = Path(UNIFIED, "cgroup.controllers")
+            if not known.exists() or "memory" not in known.read_text().split():
+                return "needs control groups of version 2 with memory"
         if need.startswith("/") and not os.access(need, os.W_OK):
             return f"needs a writable {need}"
     return ""
@@ -123,6 +127,16 @@ def cgroup(kind: str, file: str, value: str) -> str:
     )
 
 
+def cgroup_2(file: str, value: str) -> str:
+    """Return the shell for a limit of memory of a control group of version 2."""
+    group = f"{UNIFIED}/hostile-$$"
+    return (
+        f"echo +memory > {UNIFIED}/cgroup.subtree_control; mkdir {group} && "
+        f"echo {value} > {group}/{file} && (echo $BASHPID > {group}/cgroup.procs; "
+        f'exec "$@"); code=$?; sleep .2; rmdir {group}; exit $code'
+    )
+
+
 def as_user(user: str) -> str:
     """Return the shell that becomes a user who may read everything, and write his own alone."""
     return (
@@ -131,6 +145,8 @@ def as_user(user: str) -> str:
     )
 
 
+UNIFIED: Final = "/sys/fs/cgroup"
+"""The control groups of version 2."""
 MOUNT: Final = ("root",)
 HERE: Final = 'mount --bind . . && cd "$PWD" && '
 """The folder is entered again, since it is else the one below the mount."""
@@ -152,6 +168,15 @@ ROWS: Final = (
     *(
         Row(f"full disk, {size}", full("store", size), outcome="message", needs=MOUNT)
         for size in ("8k", "64k", "256k")
+    ),
+    *(
+        Row(
+            f"disk of {count} files",
+            full("store", f"4m,nr_inodes={count}"),
+            outcome="message",
+            needs=MOUNT,
+        )
+        for count in (3, 8, 16)
     ),
     Row("full disk: report", full("out", "16k"), REPORT, "message", finished=True, needs=MOUNT),
     Row("full disk: export", full("out", "4k"), EXPORT, "message", finished=True, needs=MOUNT),
@@ -227,6 +252,16 @@ ROWS: Final = (
             needs=("/sys/fs/cgroup/memory",),
         )
         for size in (40, 80)
+    ),
+    *(
+        Row(
+            f"{file} of {size} MB (cgroup 2)",
+            cgroup_2(file, f"{size}M"),
+            silent=True,
+            codes=(1, 137, -9),
+            needs=("root", "memory of version 2"),
+        )
+        for file, size in (("memory.max", 40), ("memory.max", 80), ("memory.high", 60))
     ),
     *(
         Row(f"addresses of {size} MB (RLIMIT_AS)", f'ulimit -v {size * 1024}; exec "$@"')

@@ -4,7 +4,7 @@
                               [--folder fuzz-found] [--json [FILE]]
     python benchmarks/fuzz.py --repeat fuzz-found/mtRAG-17
 
-Each of 15 kinds of input starts from small valid files. A mutation drops, repeats, renames,
+Each of 20 kinds of input starts from small valid files. A mutation drops, repeats, renames,
 retypes, deepens or lengthens a part of their structure (numbers beyond 64 bits, NaN, NUL, lone
 surrogates, odd digits), or changes their bytes (cut, flipped, another encoding, gzip, a bomb), or
 puts a pipe, a device or a broken link in their place. A process reads them through the readers and

@@ -10,12 +10,14 @@ from random import Random
 from typing import Any, Final
 
 from .damage import NODES, bomb, damaged, packed, put
+from .frames import change_frame, frame_bytes
+from .protobuf import protobuf
 from .seeds import SEEDS, Seed, Source
 from .trees import TEXTS, TOKENS, VALUES, Raw, change, change_table, written
 
 LARGEST: Final = 8_000_000
 """Bytes of a file; a larger one would measure the disk."""
-_IN_MEMORY: Final = {"head", "body", "reply"}
+_IN_MEMORY: Final = {"head", "body", "reply", "response", "view", "model"}
 """Inputs that are no files."""
 
 
@@ -79,7 +81,7 @@ def _mutated(source: Source, name: str, draw: Random, said: list[str]) -> bytes:
     return content
 
 
-def _changed(source: Source, draw: Random) -> Source:
+def _changed(source: Source, draw: Random) -> Source:  # noqa: PLR0911 - one per form
     content = copy.deepcopy(source.content)
     match source.form:
         case "lines":
@@ -93,6 +95,10 @@ def _changed(source: Source, draw: Random) -> Source:
             return Source("json", change(content, draw))
         case "table":
             return Source("table", change_table(content, draw), source.break_)
+        case "protobuf":
+            return Source("protobuf", change(content, draw))
+        case "frame":
+            return Source("frame", change_frame(content, draw))
         case "parquet":
             from .columns import change_columns
 
@@ -153,7 +159,7 @@ _WORDS: Final = (
 )  # fmt: skip
 
 
-def _bytes(source: Source, name: str, draw: Random) -> bytes:
+def _bytes(source: Source, name: str, draw: Random) -> bytes:  # noqa: PLR0911 - one per form
     """Return a source as the bytes of a file."""
     ascii_only = draw.random() < 0.8
     match source.form:
@@ -164,6 +170,10 @@ def _bytes(source: Source, name: str, draw: Random) -> bytes:
             return written(source.content, ascii_only=ascii_only)
         case "table":
             return _table(source.content, source.break_)
+        case "protobuf":
+            return protobuf(source.content)
+        case "frame":
+            return frame_bytes(source.content)
         case "parquet":
             from .columns import parquet
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import io
 import json
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.errors import RagstoneError
+
+from .wire import local_servers, server
 
 
 class Nonsense(Exception):
@@ -147,14 +148,14 @@ def _answer(setting: str, one: Any) -> dict[str, Any]:
         row["confidence"] = one.confidence
     if one.steps is not None:
         row["steps"] = [
-            {"query": hop.query, "passages": [_passage(p) for p in hop.passages],
+            {"query": hop.query, "contexts": [_passage(p) for p in hop.passages],
              "tokens": hop.tokens, "latency_s": hop.seconds} for hop in one.steps
         ]  # fmt: skip
     return row
 
 
-def _passage(one: Any) -> dict[str, str]:
-    return {name: v for name, v in (("id", one.passage_id), ("text", one.text)) if v}
+def _passage(one: Any) -> dict[str, str] | str:
+    return {name: v for name, v in (("id", one.passage_id), ("text", one.text)) if v} or ""
 
 
 def _rows(path: Path, folder: Path) -> None:
@@ -255,66 +256,25 @@ def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-class _Server:
-    """A server of this process that replies with the bytes that it is given."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.content = b""
-        made = asyncio.start_server(self._reply, "127.0.0.1", 0)
-        self.server = self.loop.run_until_complete(made)
-        self.port = self.server.sockets[0].getsockname()[1]
-
-    async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            size = next(
-                int(line.partition(b":")[2])
-                for line in head.lower().split(b"\r\n")
-                if line.startswith(b"content-length")
-            )
-            await reader.readexactly(size)
-            writer.write(self.content)
-            await writer.drain()
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
-
-    def ask(self, content: bytes, protocol: str) -> Any:
-        """Return the outcome of one call."""
-        from ragstone.calls.http import ChatClient
-        from ragstone.calls.rate_control import ConcurrencyLimiter
-        from ragstone.calls.types import Endpoint, ServerAddresses, chat
-
-        url = f"http://127.0.0.1:{self.port}/v1"
-        endpoint = Endpoint("m", (url,), protocol=protocol)
-        self.content = content
-
-        async def attempt() -> Any:
-            client = ChatClient(endpoint, ServerAddresses((url,)), ConcurrencyLimiter(4))
-            try:
-                return await asyncio.wait_for(client.attempt(chat("Where?", max_tokens=9)), 30)
-            finally:
-                await client.close()
-
-        return self.loop.run_until_complete(attempt())
-
-
-@cache
-def _server() -> _Server:
-    return _Server()
-
-
 def _http(_path: Path, folder: Path) -> None:
     """Answer a call; a reply must be the same after it was a row of the call log."""
+    head, body = ((folder / name).read_bytes() for name in ("head", "body"))
+    lines = [*head.rstrip(b"\n").split(b"\n"), b"Connection: close", b"", b""]
+    _call(b"\r\n".join(lines) + body, "anthropic" if b"end_turn" in body else "openai")
+
+
+def _framing(path: Path, _folder: Path) -> None:
+    """Answer a call with bytes."""
+    content = path.read_bytes()
+    _call(content, "anthropic" if b"end_turn" in content else "openai")
+
+
+def _call(content: bytes, protocol: str) -> None:
     from ragstone.calls.log_file import COLUMNS, READ, Entry, read_outcome, to_row
     from ragstone.calls.types import AttemptError, Reply, chat
 
-    head, body = ((folder / name).read_bytes() for name in ("head", "body"))
-    lines = [*head.rstrip(b"\n").split(b"\n"), b"Connection: close", b"", b""]
-    protocol = "anthropic" if b"end_turn" in body else "openai"
     try:
-        reply = _server().ask(b"\r\n".join(lines) + body, protocol)
+        reply = server().ask(content, protocol)
     except AttemptError as error:
         raise Refused(str(error)) from error
     row = to_row(Entry("k", "i", "m", chat("Where?"), reply), 1.0)
@@ -324,6 +284,30 @@ def _http(_path: Path, folder: Path) -> None:
         raise Nonsense(f"the reply cannot be a row of the log: {error}") from error
     if not isinstance(kept, Reply) or (kept.text, kept.logprobs) != (reply.text, reply.logprobs):
         raise Nonsense(f"the log keeps {_shown(kept)} of {_shown(reply)}")
+
+
+def _requests(path: Path, _folder: Path) -> None:
+    """Send a request to a local server; a status below 400 accepts it."""
+    status = local_servers().ask(path.read_bytes(), model=path.name == "model")
+    if not 0 < status < 400:
+        raise Refused(f"status {status}" if status else "the connection is closed")
+
+
+def _history(path: Path, folder: Path) -> None:
+    """Read a passport; one with a wrong checksum is read again with that of its content."""
+    from ragstone.results.passport_file import digest
+
+    try:
+        command("history", path, folder / "b.json", "--json")
+    except RagstoneError as error:
+        if "was changed after it was written" not in str(error):
+            raise
+        content = json.loads(path.read_text())
+        content.pop("checksum", None)
+        path.write_text(json.dumps({**content, "checksum": digest(content)}))
+        command("history", path, folder / "b.json", "--json")
+    command("history", path, folder / "b.json")
+    command("diff", path, folder / "b.json")
 
 
 def _through_sqlite(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -346,6 +330,9 @@ ENTRIES: Final[Mapping[str, Callable[[Path, Path], None]]] = {
     "yaml": _yaml,
     "judge": _judge,
     "http": _http,
+    "framing": _framing,
+    "requests": _requests,
+    "history": _history,
 }
 
 logging.disable(logging.CRITICAL)

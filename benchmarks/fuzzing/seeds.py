@@ -10,7 +10,11 @@ from typing import Any, Final, Literal
 
 import yaml
 
-Form = Literal["lines", "json", "table", "text", "parquet"]
+from .frames import Frame
+from .requests import LATER, PASSPORT, REQUESTS
+from .traces import GENAI, LANGFUSE, LANGFUSE_TABLE, LANGFUSE_TRACE, TRACES
+
+Form = Literal["lines", "json", "table", "text", "parquet", "protobuf", "frame"]
 
 
 @dataclass(frozen=True)
@@ -220,40 +224,6 @@ RAGAS: Final = lines(
 )  # fmt: skip
 
 
-def _attribute(key: str, value: str) -> dict[str, Any]:
-    return {"key": key, "value": {"stringValue": value}}
-
-
-def _span(number: int, parent: int, kind: str, *attributes: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "traceId": "5b8efff798038103d269b633813fc60c", "spanId": f"{number:016x}",
-        "parentSpanId": f"{parent:016x}" if parent else "", "name": kind.lower(), "kind": 1,
-        "startTimeUnixNano": str(1_700_000_000_000_000_000 + number), "status": {"code": 1},
-        "endTimeUnixNano": str(1_700_000_001_000_000_000 + number),
-        "attributes": [_attribute("openinference.span.kind", kind), *attributes],
-    }  # fmt: skip
-
-
-SPANS: Final = [
-    _span(1, 0, "CHAIN", _attribute("input.value", "Where?"), _attribute("output.value", "There.")),
-    _span(2, 1, "RETRIEVER", _attribute("input.value", "Where?"),
-          _attribute("retrieval.documents.0.document.id", "p1"),
-          _attribute("retrieval.documents.0.document.content", "It is there."),
-          {"key": "retrieval.documents.0.document.score", "value": {"doubleValue": 1.5}}),
-    _span(3, 1, "LLM", _attribute("llm.output_messages.0.message.content", "There."),
-          {"key": "llm.token_count.prompt", "value": {"intValue": "12"}}),
-]  # fmt: skip
-TRACES: Final = lines({"resourceSpans": [
-    {"resource": {"attributes": [_attribute("service.name", "app")]},
-     "scopeSpans": [{"scope": {"name": "x"}, "spans": SPANS}]}]})  # fmt: skip
-LANGFUSE: Final = lines(
-    {"id": "o1", "traceId": "t1", "type": "SPAN", "name": "chain", "startTime":
-     "2026-01-01T00:00:00.000Z", "endTime": "2026-01-01T00:00:01.000Z", "input": {"question":
-     "Where?"}, "output": "There.", "parentObservationId": None, "level": "DEFAULT"},
-    {"id": "o2", "traceId": "t1", "type": "RETRIEVER", "name": "search", "startTime":
-     "2026-01-01T00:00:00.100Z", "endTime": "2026-01-01T00:00:00.200Z", "input": "Where?",
-     "output": [{"id": "p1", "text": "It is there."}], "parentObservationId": "o1"},
-)  # fmt: skip
 _REPLIES: Final[Mapping[str, Sequence[str]]] = json.loads(
     (Path(__file__).parents[1] / "judge_replies.json").read_text(encoding="utf-8")
 )
@@ -358,10 +328,35 @@ SEEDS: Final[Mapping[str, tuple[Seed, ...]]] = {
     "rows and traces": (
         Seed({"rows.csv": ROWS}, ("rows.csv",), "rows", "rows.csv"),
         Seed({"rows.jsonl": RAGAS}, ("rows.jsonl",), "rows", "rows.jsonl"),
-        Seed({"traces.jsonl": TRACES}, ("traces.jsonl",), "traces", "traces.jsonl"),
-        Seed({"langfuse.jsonl": LANGFUSE}, ("langfuse.jsonl",), "traces", "langfuse.jsonl"),
+        Seed({"traces.jsonl": lines(TRACES)}, ("traces.jsonl",), "traces", "traces.jsonl"),
+        Seed({"langfuse.jsonl": lines(*LANGFUSE)}, ("langfuse.jsonl",), "traces", "langfuse.jsonl"),
     ),
     "judge replies": tuple(Seed({"reply": one}, ("reply",), "judge", "reply") for one in REPLIES),
     "HTTP replies": tuple(map(_http, (COMPLETION, COMPLETION, MESSAGE, REFUSAL))),
+    "OTLP": (
+        *(Seed({name: tree(TRACES)}, (name,), "traces", name) for name in ("a.json", "b.jsonl")),
+        *(Seed({"a.pb": Source("protobuf", TRACES)}, ("a.pb",), "traces", "a.pb"),) * 2,
+        Seed({"genai.json": tree(GENAI)}, ("genai.json",), "traces", "genai.json"),
+    ),
+    "Langfuse": (
+        Seed({"a.jsonl": lines(*LANGFUSE)}, ("a.jsonl",), "traces", "a.jsonl"),
+        Seed({"a.json": tree(list(LANGFUSE))}, ("a.json",), "traces", "a.json"),
+        Seed({"a.json": tree(LANGFUSE_TRACE)}, ("a.json",), "traces", "a.json"),
+        Seed({"a.csv": table(LANGFUSE_TABLE, ",")}, ("a.csv",), "traces", "a.csv"),
+    ),
+    "history": (
+        Seed({"a.json": tree(PASSPORT), "b.json": tree(LATER)}, ("a.json",), "history", "a.json"),
+    ),
+    "HTTP framing": tuple(
+        Seed({"response": Source("frame", Frame(first, json.dumps(body).encode()))}, ("response",),
+             "framing", "response")
+        for first, body in (("HTTP/1.1 200 OK", COMPLETION), ("HTTP/1.1 200 OK", MESSAGE),
+                            ("HTTP/1.1 429 slow", REFUSAL))
+    ),
+    "HTTP requests": tuple(
+        Seed({name: Source("frame", Frame(f"{path} HTTP/1.1", body, headers))}, (name,), "requests",
+             name)
+        for name, path, body, headers in REQUESTS
+    ),
 }  # fmt: skip
 """Kind of input -> its seeds."""

@@ -11,28 +11,12 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
+from ragstone.core.parsing import parse_json
 from ragstone.core.regular_files import check_regular
 from ragstone.errors import ConfigError
 
 KIND: Final = "ragstone passport"
 FORMAT: Final = 1
-_KEYS: Final[Mapping[str, type]] = {
-    "calls": list,
-    "contents": dict,
-    "data": dict,
-    "experiment": dict,
-    "metrics": dict,
-    "name": str,
-    "numbers": dict,
-    "packages": dict,
-    "parts": dict,
-    "prompts": dict,
-    "ragstone": str,
-    "seeds": dict,
-    "steps": list,
-    "systems": dict,
-}
-"""Keys that are read -> types of their values."""
 _IN_REPORT: Final = re.compile(
     r'<script type="application/json" id="passport">(.*?)</script>', re.DOTALL
 )
@@ -94,9 +78,10 @@ def read_passport(path: Path) -> dict[str, Any]:
             "get the original file, or write a new passport",
             path=path,
         )
-    for key, kind in _KEYS.items():
-        if not isinstance(document.get(key), kind):
-            raise ConfigError(f"the passport {path} has no {key!r}", path=path, key=key)
+    from ragstone.results.passport_shape import shape_problem
+
+    if problem := shape_problem(document):
+        raise ConfigError(f"the passport {path} {problem}", path=path)
     return document
 
 
@@ -116,7 +101,7 @@ def _read(path: Path) -> object:
             raise ConfigError(f"the page {path} contains no passport", path=path)
         text = found[1]
     try:
-        document: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document: object = parse_json(text.encode())
+    except ValueError as error:
         raise ConfigError(f"{path} is damaged: it is not valid JSON: {error}", path=path) from error
     return document

@@ -21,9 +21,15 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMessage
 
 from ragstone.testing.threaded_server import ThreadedServer
 
+_MALFORMED: Final = (
+    *(AttributeError, KeyError, TypeError, ValueError),
+    *(BadHttpMessage, web.RequestPayloadError),
+)
+"""Errors of a body that is not a request."""
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 
 FAULTS: Final[Mapping[str, str]] = {
@@ -168,19 +174,26 @@ class FakeModelServer(ThreadedServer):
         """Return the response to a request."""
         if request.path.endswith("/counts"):
             return _json(orjson.dumps(self.counts()))
-        asked = orjson.loads(await request.content.read())
+        try:
+            body = orjson.loads(await request.content.read())
+            asked = _with_messages(body)
+        except _MALFORMED as error:
+            said = {
+                "error": {
+                    "message": f"the body is not a request: {error!r}",
+                    "code": "invalid_request",
+                }
+            }
+            return _json(orjson.dumps(said), status=400)
         self._in_flight += 1
         self.peak = max(self.peak, self._in_flight)
-        self.bodies.append(asked)
+        self.bodies.append(body)
         try:
             return await self._respond(request, asked)
         finally:
             self._in_flight -= 1
 
     async def _respond(self, request: web.BaseRequest, asked: dict[str, Any]) -> web.StreamResponse:
-        if "input" in asked:
-            texts = [{"role": "input", "content": text} for text in asked["input"]]
-            asked = {**asked, "messages": texts}
         mark = prompt_mark(asked["messages"])
         self.asked[mark] += 1
         fault = self._refusal(request) or self.choose_fault(mark)
@@ -235,6 +248,17 @@ class FakeModelServer(ThreadedServer):
             return _close(request, begun)
         self.answered[mark] += 1
         return _json(body)
+
+
+def _with_messages(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a request, whose texts to embed are messages too; raise one of `_MALFORMED`."""
+    found = body
+    if "input" in body:
+        texts = list(map(str, body["input"]))
+        given = [{"role": "input", "content": text} for text in texts]
+        found = {**body, "input": texts, "messages": given}
+    prompt_mark(found["messages"])
+    return found
 
 
 def _json(

@@ -196,3 +196,10 @@ def test_what_is_no_file_is_named_and_not_read(name: str, tmp_path: Path) -> Non
 def test_a_name_with_a_tilde_that_is_no_home_is_looked_for(tmp_path: Path) -> None:
     """Python has an error of its own for the home of a user who does not exist."""
     refused(lambda: load_dataset("~no-such-user-1/data", folder=tmp_path), "~no-such-user-1/data")
+
+
+def test_several_byte_order_marks_are_no_part_of_an_id(tmp_path: Path) -> None:
+    """Tools that join files add a mark each; none of them belongs to the first query."""
+    run = tmp_path / "run"
+    run.write_bytes(b"\xef\xbb\xbf" * 3 + b"q1 Q0 p1 1 0.5 a\n")
+    assert list(read_run(run)) == ["q1"]

@@ -293,3 +293,15 @@ def test_mistyped_parameters_are_errors(tmp_path: Path) -> None:
         _read(folder)
     with pytest.raises(DatasetError, match="is not a folder"):
         _read(folder / "corpus.parquet")
+
+
+def test_nan_and_infinity_are_no_labels(tmp_path: Path) -> None:
+    """Tools write NaN for an absent number; a label has no such value."""
+    queries = {
+        "_id": (["q1", "q2", "q3"], TEXT),
+        "text": (["One?", "Two?", "Three?"], TEXT),
+        "weight": ([float("nan"), 0.5, float("inf")], DataType.float64()),
+    }
+    _write(tmp_path / "queries.parquet", queries)
+    found = load_dataset({"name": "parquet", "path": str(tmp_path)})
+    assert [dict(query.labels) for query in found.queries] == [{}, {"weight": 0.5}, {}]

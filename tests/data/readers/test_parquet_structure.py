@@ -105,6 +105,10 @@ UNSAFE: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: after(table(compression="none"), b"\x4c\x15", 2**31 - 1),
         "has 2,147,483,647 values",
     ),
+    "place": (
+        lambda: table().replace(b"\x26\x38\x26\x08", b"\x26\x38\x26\x07"),
+        "is outside the file",
+    ),
     "footer": (lambda: b"PAR1" + b"\xff\xff\xff\x7f" + b"PAR1", "more than the file"),
     "end": (lambda: table()[:-1], "does not begin and end with PAR1"),
 }

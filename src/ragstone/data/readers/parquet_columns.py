@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
@@ -155,7 +156,11 @@ def check_ids(values: Sequence[str], column: str) -> None:
 
 
 def check_labels(row: Mapping[str, Any]) -> Row:
-    """Return the row; raise `FieldError` if a value has no JSON form, such as an image."""
+    """Return the row, where NaN and infinity, which JSON does not have, are absent values.
+
+    Raises:
+        FieldError: a value has no JSON form, such as an image.
+    """
     for column, value in row.items():
         try:
             orjson.dumps(value)
@@ -164,7 +169,11 @@ def check_labels(row: Mapping[str, Any]) -> Row:
                 f"the column {show(column)} ({type(value).__name__}) cannot become a label; "
                 f"write the file without it"
             ) from error
-    return Row(row)
+    return Row((name, None if _is_no_number(value) else value) for name, value in row.items())
+
+
+def _is_no_number(value: Any) -> bool:
+    return type(value) is float and not math.isfinite(value)
 
 
 def rows(

@@ -1,8 +1,9 @@
 """The structure of a Parquet file, checked before the native reader, which some files abort.
 
-A name with a NUL, columns nested so deeply that they overflow its stack, a list that is longer than
-the file and a page of gigabytes are errors here: there, the process ends without an exception. The
-footer and the heads of pages are in Thrift's compact protocol.
+A name with a NUL, columns nested so deeply that they overflow its stack, a column at a negative
+place, a list that is longer than the file and a page of gigabytes are errors here: there, the
+process ends without an exception. The footer and the heads of pages are in Thrift's compact
+protocol.
 """
 
 from __future__ import annotations
@@ -82,10 +83,19 @@ def check_structure(file: BinaryIO) -> None:
             check_schema(base64.b64decode(_Thrift(footer, found.end()).text()))
     except (IndexError, struct.error, binascii.Error) as error:
         raise UnsafeParquet("its footer is cut") from error
+    for chunk in chunks:
+        _check_place(chunk, size)
     if isinstance(file, BufferedReader | BytesIO):
         for page in islice(_pages(file, chunks), limits.MAX_CHECKED_PAGES):
             _check_page(page)
     file.seek(0)
+
+
+def _check_place(chunk: _Integers, size: int) -> None:
+    """Raise `UnsafeParquet` unless a chunk of a column is within a file of this size."""
+    data, dictionary, length = (chunk.get(field, 0) for field in (_DATA, _DICTIONARY, _PACKED))
+    if min(data, dictionary, length) < 0 or (dictionary or data) + length > size:
+        raise UnsafeParquet("a column is outside the file")
 
 
 def _pages(file: BinaryIO, chunks: Sequence[_Integers]) -> Iterator[_Page]:

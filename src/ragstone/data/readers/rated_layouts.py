@@ -21,7 +21,7 @@ from ragstone.data.readers.graded_answers import (
 from ragstone.data.readers.rated_inspection import read_inspections
 from ragstone.data.readers.rated_set import RatedSet, check_scale, joined_sets
 from ragstone.data.readers.ratings import check_unique, read_ratings
-from ragstone.data.readers.rows import has_end, opened
+from ragstone.data.readers.rows import has_end, opened, without_marks
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
 RATINGS: Final = "ratings"
@@ -152,7 +152,7 @@ def _of_language(path: Path, files: Sequence[Path], language: str) -> Sequence[P
 def layout_of(path: Path) -> str:
     """Return the layout that the fields of a file show, or "" for another file."""
     with opened(path) as file:
-        head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")
+        head = without_marks(file.read(_HEAD))
     text = head.lstrip()
     if text.startswith(b"["):
         is_pair = b'"model1"' in head and b'_label"' in head and b'"ragchecker"' not in head

@@ -109,7 +109,14 @@ def read_bytes(path: Path, behind: bytes = b"") -> bytes:
                     f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
                     f"a file that is read as a whole; split it, or convert it to JSON lines"
                 )
-    return b"".join([*parts, behind]).removeprefix(_BOM)
+    return without_marks(b"".join([*parts, behind]))
+
+
+def without_marks(content: bytes) -> bytes:
+    """Return the start of a file without byte order marks; tools that join files add several."""
+    while content.startswith(_BOM):
+        content = content[len(_BOM) :]
+    return content
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -123,7 +130,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     f"line; write one row per line, and cut long documents into passages"
                 )
             if not line.isspace():
-                yield number, line.removeprefix(_BOM) if number == 1 else line
+                yield number, without_marks(line) if number == 1 else line
 
 
 def parsed(path: Path, parse: Callable[[bytes], T]) -> Iterator[tuple[int, T]]:
