@@ -248,7 +248,7 @@ def test_the_engine_runs_the_code_of_a_commit_alone(
     assert "trust_remote_code" not in engine_arguments("m", "auto", None, {})
     assert engine_arguments("m", "auto", None, {}, own_code=True)["trust_remote_code"] is True
 
-    def refuse(_: FakeLLM, **arguments: Any) -> None:
+    def refuse(_: FakeLLM, **_arguments: Any) -> None:
         raise ValueError("set the option `trust_remote_code=True` to remove this error")
 
     monkeypatch.setattr(fake_vllm, "__init__", refuse)
