@@ -130,7 +130,7 @@ def planted(executor: str, secrets: list[str], folder: Path) -> tuple[str, list[
     found = leaks(secrets, texts.items(), KINDS)
     raised, searched, is_shown = json.loads(texts.get("facts.json", b"[0, 0, false]"))
     found += ["a command line"] * is_shown
-    ends = f"{raised} exceptions of {3 * len(secrets)}"
+    ends = f"{raised} exceptions"
     if done.returncode or raised != 3 * len(secrets):
         ends += f", exit code {done.returncode}: {done.stderr.decode()[-1000:]}"
     return ends, found, len(texts) + searched
@@ -150,8 +150,9 @@ def main() -> int:
             ends, found, searched = planted(executor, secrets, Path(temporary))
         every += found
         print(
-            f"{executor}: {len(set(found))} places with a secret of {len(secrets)} kinds; {ends}; "
-            f"{searched} files, outputs and command lines searched"
+            f"{executor}: {sum('raised.txt' in one for one in found)} exceptions with a secret of "
+            f"{3 * len(secrets)}; {len(found)} finds in all; {ends}; {searched} files, "
+            "outputs and command lines searched"
         )
         print("\n".join(found), end="\n" if found else "")
     return bool(every)
