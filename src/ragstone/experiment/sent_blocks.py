@@ -29,6 +29,7 @@ from ragstone.core.executors.portable import Portable, names_in
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.ipc import bytes_of, table_of
 from ragstone.core.parquet_blocks import write_blocks
+from ragstone.core.redaction import redacted_data
 from ragstone.core.step_notes import (
     add_note,
     collect_arrays,
@@ -110,14 +111,14 @@ class BlockJob:
         tally = Tally()
         with collect_notes() as notes, collect_arrays() as arrays, collect_facts() as found:
             table = compute({name: table_of(rows) for name, rows in block.items()}, tally)
-        facts = {
+        told = {
             "failed": tally.failed,
             "reasons": dict(tally.reasons),
             "notes": dict(notes),
             "arrays": list(arrays),
             "facts": found,
         }
-        shard = FinishedBlock(bytes_of(table), facts, "")
+        shard = FinishedBlock(bytes_of(table), redacted_data(told), "")
         if tally.failed:
             return shard
         with no_arrays():

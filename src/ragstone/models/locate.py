@@ -24,6 +24,8 @@ from ragstone.models.own_code import CODE_FILES, check_code
 FROM_FILES: Final = {"local_files_only": True, "trust_remote_code": False}
 """Arguments of transformers and sentence-transformers: nothing is downloaded, and no code of a
 model's folder is run or offered."""
+WITH_CODE: Final = FROM_FILES | {"trust_remote_code": True}
+"""The same for a model whose own code may run."""
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -47,10 +49,10 @@ class ModelKind:
     own_code: bool = False
     """Whether code of the model's folder may run; it is then among the files that are read."""
 
-    @property
-    def with_code(self) -> ModelKind:
-        """The same kind with a model's own code."""
-        return replace(self, settings=(*self.settings, *CODE_FILES), own_code=True)
+    def with_code(self, commit: str) -> ModelKind:
+        """Return the same kind with a model's own code, if a commit allows it."""
+        settings = (*self.settings, *CODE_FILES)
+        return replace(self, settings=settings, own_code=True) if commit else self
 
     def require(self) -> None:
         """Raise `MissingDependency` if a package is not installed; nothing is imported."""
@@ -94,7 +96,7 @@ def find_model(name: str, hub_revision: str = "", kind: ModelKind = TRANSFORMERS
             is not allowed.
     """
     found = _find(name, hub_revision, kind)
-    if found.is_dir() and not kind.own_types:
+    if found.is_dir() and (kind.own_code or not kind.own_types):
         check_code(found, allowed=kind.own_code)
     return found
 

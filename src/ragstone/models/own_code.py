@@ -18,11 +18,25 @@ from ragstone.errors import ConfigError, ModelFileError
 
 CODE_FILES: Final = ("*.py", "**/*.py")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_NAMING: Final = ("config.json", "tokenizer_config.json", "modules.json")
+"""Files of a model's folder that name classes."""
+_LONG: Final = frozenset({"tokenizer.json", "vocab.json"})
+"""Files without such names that take long to read."""
 _OWN_MODULES: Final = "sentence_transformers."
 
 
-def check_commit(commit: str, model: str, hub_revision: str) -> None:
-    """Raise `ConfigError` unless `model_code` names a whole commit of a model on the hub."""
+def pin_code(component: Any, model: str) -> None:
+    """Take the model of a frozen component from the commit of its `model_code`, if it has one.
+
+    Raises:
+        ConfigError: `model_code` does not name a whole commit of a model on the hub.
+    """
+    if component.model_code:
+        _check_commit(component.model_code, model, component.hub_revision)
+        object.__setattr__(component, "hub_revision", component.model_code)
+
+
+def _check_commit(commit: str, model: str, hub_revision: str) -> None:
     if not _COMMIT.fullmatch(commit):
         raise ConfigError(
             f"model_code must be a whole commit of the hub, 40 digits 0-9a-f, found "
@@ -45,21 +59,30 @@ def check_commit(commit: str, model: str, hub_revision: str) -> None:
 
 def check_code(folder: Path, *, allowed: bool) -> None:
     """Raise `ModelFileError` if a model's folder needs code that is not allowed, or not in it."""
-    names = sorted({name for file in ("config.json", "tokenizer_config.json", "modules.json")
-                    for name in _code_names(folder / file)})  # fmt: skip
     if allowed:
-        if foreign := [name for name in names if "--" in name]:
+        # Parts of a model are in folders of their own.
+        files = (path for path in folder.rglob("*.json") if path.name not in _LONG)
+        every = sorted({name for path in files for name in _code_names(path)})
+        if foreign := [name for name in every if "--" in name]:
             raise ModelFileError(
                 f"the model {folder} takes code from another repository ({foreign[0][:200]!r}), "
                 "which model_code does not pin; serve it by a program of its own, and use "
                 "`endpoint` or `chat` with its address"
             )
-    elif names and not _is_known(folder):
-        raise ModelFileError(
-            f"the model {folder} needs code of its own ({names[0][:200]!r}), which is not run. "
-            "Serve it by a program of its own, and use `endpoint` or `chat` with its address; or "
-            "read the code of one commit, and allow it in the generator hf: model_code=COMMIT"
-        )
+        return
+    names = sorted({name for file in _NAMING for name in _code_names(folder / file)})
+    if names and not _is_known(folder):
+        raise needs_code(str(folder), names[0])
+
+
+def needs_code(model: str, name: str) -> ModelFileError:
+    """Return the error of a model whose code is not allowed; `name` is that of a class."""
+    return ModelFileError(
+        f"the model {model} needs code of its own ({name[:200]!r}), which is not run. "
+        "Serve it by a program of its own, and use `endpoint` or `chat` with its address; or "
+        "read the code of one commit, and allow it with model_code=COMMIT in hf, vllm, "
+        "sentence-transformers, sentence-transformers-sparse or cross-encoder"
+    )
 
 
 def _code_names(path: Path) -> Iterator[str]:

@@ -18,10 +18,12 @@ from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import (
     FROM_FILES,
     SENTENCE_TRANSFORMERS,
+    WITH_CODE,
     ModelKind,
     files_digest,
     find_model,
 )
+from ragstone.models.own_code import CODE_FILES, pin_code
 from ragstone.models.reading import reading_notes
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
@@ -34,7 +36,8 @@ _READ: Final = ("**/*.safetensors", "**/*.json", "**/*.model", "**/*.txt")
 class StModel(Component):
     """A model that sentence-transformers runs, from a folder or by its name on the hub.
 
-    Weights are safetensors, and no code of the model's repository is run.
+    Weights are safetensors. Code of the model's repository is not run, unless a subclass has the
+    field `model_code` and it names the commit.
     """
 
     model: str
@@ -61,6 +64,13 @@ class StModel(Component):
             if value is not None and value < 1:
                 raise ConfigError(f"{name} must be 1 or more, found {value}")
         _ = self.place
+        if self.code:
+            pin_code(self, self.place)
+
+    @property
+    def code(self) -> str:
+        """The commit whose code may run; "" if none may."""
+        return str(getattr(self, "model_code", ""))
 
     @cached_property
     def place(self) -> str:
@@ -75,7 +85,8 @@ class StModel(Component):
 
     def digest(self) -> str:
         """Return the digest of the model's files, those of its modules included."""
-        return files_digest(self._folder(), *self.read)
+        code = CODE_FILES if self.code else ()
+        return files_digest(self._folder(), *self.read, *code)
 
     def check(self, services: Any) -> None:
         """Raise if the model, or the package that runs it, is missing."""
@@ -104,7 +115,7 @@ class StModel(Component):
             loaded = make(
                 str(folder),
                 device=self.device or None,
-                **FROM_FILES,
+                **(WITH_CODE if self.code else FROM_FILES),
                 model_kwargs={"use_safetensors": True, "dtype": self.dtype},
             )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
@@ -130,7 +141,7 @@ class StModel(Component):
         return found
 
     def _folder(self) -> Path:
-        return find_model(self.place, self.hub_revision, self.kind)
+        return find_model(self.place, self.hub_revision, self.kind.with_code(self.code))
 
     def _check_package(self) -> None:
         require(f"the embedder {self.name!r}", self.requires_extra, *self.kind.packages)

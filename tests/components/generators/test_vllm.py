@@ -20,11 +20,12 @@ from ragstone.calls.client import Calls
 from ragstone.calls.types import Failure, Reply, Request, Sampling, chat
 from ragstone.components.generators.vllm import (
     Vllm,
+    VllmModel,
     engine_arguments,
     read_output,
     sampling_arguments,
 )
-from ragstone.errors import ConfigError, MissingDependency
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models import locate
 from ragstone.models.in_process import draw_seed, unload
 from ragstone.protocols import Services
@@ -238,6 +239,21 @@ def test_an_option_does_not_allow_a_models_own_code(folder: str) -> None:
     """Its code would not be in the key; the way out is named."""
     with pytest.raises(ConfigError, match=r"options cannot have trust_remote_code.*endpoint"):
         Vllm(folder, options={"trust_remote_code": True})
+
+
+def test_the_engine_runs_the_code_of_a_commit_alone(
+    fake_vllm: type[FakeLLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a commit, vLLM's error becomes one that names the ways out."""
+    assert "trust_remote_code" not in engine_arguments("m", "auto", None, {})
+    assert engine_arguments("m", "auto", None, {}, own_code=True)["trust_remote_code"] is True
+
+    def refuse(_: FakeLLM, **_arguments: Any) -> None:
+        raise ValueError("set the option `trust_remote_code=True` to remove this error")
+
+    monkeypatch.setattr(fake_vllm, "__init__", refuse)
+    with pytest.raises(ModelFileError, match=r"`endpoint` or `chat`.*model_code=COMMIT"):
+        VllmModel("m", engine_arguments("m", "auto", None, {}))
 
 
 def test_without_vllm_the_way_out_is_named(

@@ -32,11 +32,14 @@ class SentenceTransformers(TwoEncoders, StModel):
         batch: texts computed together.
         device: a device of torch; by default a GPU if there is one.
         query_model: a separate encoder for queries, if there is one (DRAGON+, DPR).
+        model_code: commit of the hub whose code may run, 40 digits: for a model that needs code of
+            its own. The code has all your rights; read it first.
     """
 
     pooling: Literal["", "mean", "cls", "max", "lasttoken"] = ""
     normalise: bool = True
     query_model: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
+    model_code: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
     name = "sentence-transformers"
     texts_per_call = 256
 
@@ -53,8 +56,11 @@ class SentenceTransformers(TwoEncoders, StModel):
         yield from StModel.data_notes(self, dataset)
 
     def query_fields(self) -> dict[str, Any]:
-        """Return the fields in which the encoder of queries differs; its revision is the newest."""
-        return super().query_fields() | {"hub_revision": ""}
+        """Return the fields in which the encoder of queries differs.
+
+        Its revision is the newest, and none of its code is allowed.
+        """
+        return super().query_fields() | {"hub_revision": "", "model_code": ""}
 
     def own_embed(
         self, texts: Sequence[str], role: Role, services: Services

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ragstone.core.component import Outcome
+from ragstone.core.component import IN_CACHE_KEY_IF_SET, Outcome
 from ragstone.models.sentence_transformers import StModel
 from ragstone.protocols import Embedder, Role, Services
 
@@ -29,8 +29,11 @@ class SentenceTransformersSparse(StModel, Embedder):
         hub_revision: a commit, tag or branch on the hub.
         batch: texts computed together.
         device: a device of torch; by default a GPU if there is one.
+        model_code: commit of the hub whose code may run, 40 digits: for a model that needs code of
+            its own. The code has all your rights; read it first.
     """
 
+    model_code: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
     name = "sentence-transformers-sparse"
     output = "sparse"
     texts_per_call = 64

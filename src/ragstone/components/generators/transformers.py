@@ -8,10 +8,9 @@ from typing import Literal
 
 from ragstone.calls.types import Endpoint
 from ragstone.components.generators.weights_base import WeightsGenerator
-from ragstone.core.component import IN_CACHE_KEY_IF_SET, NOT_IN_CACHE_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.models.in_process import TextModel, in_process, load_once
-from ragstone.models.locate import ModelKind, find_model
-from ragstone.models.own_code import check_commit
+from ragstone.models.locate import find_model
 from ragstone.models.seq2seq import Seq2SeqModel, is_seq2seq
 from ragstone.models.transformers_lm import HfModel
 
@@ -23,7 +22,7 @@ class Hf(WeightsGenerator):
     The number type, the kind of device and batching change the last digits of the arithmetic, and
     sometimes an answer. They are part of the model's identity in cache keys; the size of a batch
     is not. Sampling, prompts and budget: see `LlmGenerator` and `SamplingGenerator`; adapter,
-    quantization and max_input_tokens: see `WeightsGenerator`.
+    quantization, max_input_tokens and model_code: see `WeightsGenerator`.
 
     Args:
         model: bundled model's name, path of a GGUF file or a folder, or name on the hub; without it
@@ -31,8 +30,6 @@ class Hf(WeightsGenerator):
         hub_revision: commit, tag or branch of the hub.
         dtype: number type of weights and arithmetic; a GGUF file is converted to it.
         device: kind of device; CUDA_VISIBLE_DEVICES selects one of several GPUs.
-        model_code: commit of the hub whose code may run, 40 digits: for a model that needs code of
-            its own. The code has all your rights; read it first.
         batch_size: maximum prompts that are answered together; more than 1 is faster on a GPU.
     """
 
@@ -43,21 +40,8 @@ class Hf(WeightsGenerator):
     )
     device: Literal["cpu", "cuda", "mps", "xpu"] = field(default="cpu", metadata=NOT_IN_CACHE_KEY)
     batch_size: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
-    model_code: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
     requires_extra = "hf"
     sizes = ("max_tokens", "batch_size", "max_input_tokens")
-
-    def __post_init__(self) -> None:
-        """Raise `ConfigError` if `model_code` pins no code."""
-        super().__post_init__()
-        if self.model_code:
-            check_commit(self.model_code, self.model, self.hub_revision)
-            object.__setattr__(self, "hub_revision", self.model_code)
-
-    @property
-    def files_kind(self) -> ModelKind:
-        """The files that are read; with `model_code`, those of code too."""
-        return self.kind.with_code if self.model_code else self.kind
 
     @cached_property
     def endpoint(self) -> Endpoint:

@@ -24,9 +24,12 @@ from ragstone.models.in_process import (
     too_long,
 )
 from ragstone.models.locate import VLLM, find_model
+from ragstone.models.own_code import needs_code
 
 _RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
 """The values of max_lora_rank that every version of vLLM accepts."""
+_CODE: Final = "trust_remote_code"
+"""The argument that lets a model's own code run; vLLM names it in the error without it."""
 _SUPPORTED: Final = frozenset({"json_schema", "grammar", "extra"})
 
 
@@ -37,7 +40,8 @@ class Vllm(WeightsGenerator):
     vLLM chooses its batches itself, so the last digits of the arithmetic, and sometimes a greedy
     answer, change with the other prompts of a batch. VLLM_BATCH_INVARIANT=1 in the environment
     prevents this on the GPUs that vLLM lists. Sampling, prompts and budget: see `LlmGenerator` and
-    `SamplingGenerator`; adapter, quantization and max_input_tokens: see `WeightsGenerator`.
+    `SamplingGenerator`; adapter, quantization, max_input_tokens and model_code: see
+    `WeightsGenerator`.
 
     Args:
         model: path of a folder or of a GGUF file, or name on the hub; without it the adapter's
@@ -67,10 +71,11 @@ class Vllm(WeightsGenerator):
     def __post_init__(self) -> None:
         """Raise `ConfigError` if vLLM cannot quantise so, or an option would run foreign code."""
         super().__post_init__()
-        if "trust_remote_code" in self.options:
+        if _CODE in self.options:
             raise ConfigError(
                 "options cannot have trust_remote_code: it would run the model's own code without "
-                "its digest in the key; serve the model by a program of its own and use endpoint",
+                "its digest in the key; give the commit of that code as model_code, or serve the "
+                "model by a program of its own and use endpoint",
                 key="options",
             )
         if self.quantization == "int8":
@@ -101,7 +106,7 @@ class Vllm(WeightsGenerator):
 
     def _load(self) -> TextModel:
         VLLM.require()
-        path = find_model(self.model, self.hub_revision, VLLM)
+        path = find_model(self.model, self.hub_revision, self.files_kind)
         adapter = self.found_adapter
         arguments = engine_arguments(
             str(path),
@@ -110,6 +115,7 @@ class Vllm(WeightsGenerator):
             self.options,
             quantization=self.quantization,
             adapter=adapter,
+            own_code=bool(self.model_code),
         )
         return load_once(
             ("vllm", repr(arguments), *self.loading),
@@ -131,7 +137,12 @@ class VllmModel:
 
         self.name, self.max_input_tokens = name, max_input_tokens
         self.lora = _lora_request(adapter) if adapter else {}
-        self.engine = vllm.LLM(**arguments)
+        try:
+            self.engine = vllm.LLM(**arguments)
+        except (ValueError, RuntimeError) as error:
+            if _CODE not in str(error):
+                raise
+            raise needs_code(name, _CODE) from error
         self.tokenizer = self.engine.get_tokenizer()
         self.context_tokens = int(self.engine.llm_engine.model_config.max_model_len)
 
@@ -189,6 +200,7 @@ def engine_arguments(
     *,
     quantization: str | None = None,
     adapter: Adapter | None = None,
+    own_code: bool = False,
 ) -> dict[str, Any]:
     """Return the arguments of `vllm.LLM`.
 
@@ -203,6 +215,8 @@ def engine_arguments(
     if adapter:
         rank = next((one for one in _RANKS if one >= adapter.r), adapter.r)
         more |= {"enable_lora": True, "max_lora_rank": rank}
+    if own_code:
+        more[_CODE] = True
     return {"model": path, "dtype": dtype, "seed": 0, **more, **options}
 
 

@@ -12,6 +12,7 @@ from ragstone.core.component import IN_CACHE_KEY_IF_SET, NOT_IN_CACHE_KEY
 from ragstone.errors import ConfigError
 from ragstone.models.causal_lm import check_quantization, count_chat_tokens
 from ragstone.models.locate import TRANSFORMERS_LM, ModelKind, find_model, weights_digest
+from ragstone.models.own_code import pin_code
 from ragstone.protocols import Services
 from ragstone.types import Task
 
@@ -27,17 +28,22 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
         max_input_tokens: maximum length of a prompt, by the model's own tokenizer. The oldest
             turns and the last passages are dropped until it fits, as with a budget; a prompt that
             is too long without them is a failed call.
+        model_code: commit of the hub whose code may run, 40 digits: for a model that needs code of
+            its own. The code has all your rights; read it first.
     """
 
     hub_revision: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     quantization: Literal["int4", "int8"] | None = field(default=None, metadata=IN_CACHE_KEY_IF_SET)
     max_input_tokens: int | None = field(default=None, metadata=IN_CACHE_KEY_IF_SET)
 
+    model_code: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
+
     kind: ClassVar[ModelKind] = TRANSFORMERS_LM
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` if two parameters limit the prompt."""
+        """Raise `ConfigError` if two parameters limit the prompt, or `model_code` pins no code."""
         super().__post_init__()
+        pin_code(self, self.model)
         if self.max_input_tokens is not None and self.budget is not None:
             raise ConfigError(
                 "budget and max_input_tokens both limit the prompt; keep one of them", key="budget"
@@ -45,8 +51,8 @@ class WeightsGenerator(AdaptedGenerator, SamplingGenerator):
 
     @property
     def files_kind(self) -> ModelKind:
-        """The files that are read, and whether code may be among them."""
-        return self.kind
+        """The files that are read; with `model_code`, those of code too."""
+        return self.kind.with_code(self.model_code)
 
     def weights(self) -> str:
         """Return the digest of the model's files; raise if the adapter has another base."""

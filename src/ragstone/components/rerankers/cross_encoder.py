@@ -11,11 +11,19 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import IN_CACHE_KEY_IF_SET, NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
-from ragstone.models.locate import FROM_FILES, SENTENCE_TRANSFORMERS, find_model, weights_digest
+from ragstone.models.locate import (
+    FROM_FILES,
+    SENTENCE_TRANSFORMERS,
+    WITH_CODE,
+    ModelKind,
+    find_model,
+    weights_digest,
+)
+from ragstone.models.own_code import pin_code
 from ragstone.models.reading import reading_notes
 from ragstone.protocols import Services
 
@@ -38,6 +46,8 @@ class CrossEncoder(PairReranker):
         dtype: type of the numbers that the model computes with.
         batch: pairs computed together.
         device: a device of torch; by default a GPU if there is one.
+        model_code: commit of the hub whose code may run, 40 digits: for a model that needs code of
+            its own. The code has all your rights; read it first.
     """
 
     model: str
@@ -48,26 +58,27 @@ class CrossEncoder(PairReranker):
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = field(default=32, metadata=NOT_IN_CACHE_KEY)
     device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    model_code: str = field(default="", metadata=IN_CACHE_KEY_IF_SET)
     requires_extra = "st"
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
+        """Check the ranges, and that `model_code` pins code."""
         super().__post_init__()
-        _ = self._name
+        pin_code(self, self._name)
 
     @cached_property
     def content_revision(self) -> str:
         """The digest of the model's files."""
-        return weights_digest(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
+        return weights_digest(self._name, self.hub_revision, self._kind)
 
     def check(self, services: Services) -> None:
         """Raise if the model, or the package that runs it, is missing."""
         require("the reranker 'cross-encoder'", self.requires_extra, "sentence_transformers")
-        find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
+        find_model(self._name, self.hub_revision, self._kind)
 
     def data_notes(self, dataset: Any) -> Iterable[str]:
         """Return a note if the model cannot read the queries or the passages."""
-        tokenizer = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
+        tokenizer = find_model(self._name, self.hub_revision, self._kind)
         tokenizer /= "tokenizer.json"
         return reading_notes(self.model, tokenizer, dataset) if tokenizer.is_file() else ()
 
@@ -106,14 +117,19 @@ class CrossEncoder(PairReranker):
         require("the reranker 'cross-encoder'", self.requires_extra, "sentence_transformers")
         import sentence_transformers
 
-        folder = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
+        folder = find_model(self._name, self.hub_revision, self._kind)
         return sentence_transformers.CrossEncoder(
             str(folder),
             max_length=self.max_tokens,
             device=self.device or None,
-            **FROM_FILES,
+            **(WITH_CODE if self.model_code else FROM_FILES),
             model_kwargs={"use_safetensors": True, "dtype": self.dtype},
         )
+
+    @property
+    def _kind(self) -> ModelKind:
+        """The files that are read; with `model_code`, those of code too."""
+        return SENTENCE_TRANSFORMERS.with_code(self.model_code)
 
     @cached_property
     def _name(self) -> str:

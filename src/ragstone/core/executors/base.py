@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
@@ -79,7 +79,8 @@ def package_identity() -> str:
 class SameVersion:
     """A job that refuses to run in a worker of another version."""
 
-    job: Callable[[object], object]
+    job: Callable[[object], object] = field(repr=False)
+    """It is not shown: a cluster logs a task that fails, and a component may have a secret."""
     expected: str
 
     def __call__(self, item: object) -> object:

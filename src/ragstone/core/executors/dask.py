@@ -17,6 +17,7 @@ from ragstone.core.executors.base import (
     in_order,
     package_identity,
 )
+from ragstone.core.executors.in_worker import Secrets, in_worker
 from ragstone.errors import MissingDependency, RagstoneError
 
 
@@ -48,7 +49,7 @@ class DaskExecutor:
                 n_workers=self.workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # a port that is free
             )
         try:
             self._client = given.Client(
@@ -69,7 +70,7 @@ class DaskExecutor:
             with warnings.catch_warnings():
                 # A block is sent with its job, so that it is not lost with a worker.
                 warnings.filterwarnings("ignore", "Sending large graph")
-                return self._client.submit(checked, item, pure=False)
+                return self._client.submit(in_worker, checked, item, Secrets(), pure=False)
 
         workers = len(self._client.scheduler_info()["workers"])
         yield from in_order(submit, self._result, items, 2 * max(1, workers))

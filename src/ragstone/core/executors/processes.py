@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ragstone.core import limits
 from ragstone.core.executors.base import Item, Made, check_count
+from ragstone.core.executors.in_worker import Secrets, in_worker
 from ragstone.errors import RagstoneError
 
 
@@ -85,7 +86,7 @@ class ProcessExecutor:
                 )
             pool = self._pool
             try:
-                return _Sent(pool, pool.submit(job, item))
+                return _Sent(pool, pool.submit(in_worker, job, item, Secrets()))
             except BrokenProcessPool:
                 self._drop(pool)
         found: Any = Future()

@@ -22,6 +22,7 @@ from ragstone.core.executors.base import (
     in_order,
     package_identity,
 )
+from ragstone.core.executors.in_worker import Secrets, in_worker
 from ragstone.errors import MissingDependency, RagstoneError
 
 _ALWAYS: Final[Mapping[str, str]] = {
@@ -73,11 +74,15 @@ class RayExecutor:
         """Yield the results in the order of the items; Ray moves those of a dead worker."""
         self.open()
         checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
-        remote = self._ray.remote(num_cpus=1, max_retries=limits.MAX_WORKER_DEATHS - 1)(_call)
+        remote = self._ray.remote(num_cpus=1, max_retries=limits.MAX_WORKER_DEATHS - 1)(in_worker)
         shared = self._ray.put(checked)
         workers = int(self._ray.cluster_resources().get("CPU", 1))
         yield from in_order(
-            lambda item: remote.remote(shared, item), self._result, items, 2 * max(1, workers)
+            # Small arguments are part of the message; `put` would leave them in shared memory.
+            lambda item: remote.remote(shared, item, Secrets()),
+            self._result,
+            items,
+            2 * max(1, workers),
         )
 
     def close(self) -> None:
@@ -117,10 +122,6 @@ class RayExecutor:
                 f"{limits.MAX_WORKER_DEATHS} workers of Ray died, one after the other, while they "
                 "computed the same items; the usual cause is too little memory"
             ) from error
-
-
-def _call(job: Callable[[Item], Made], item: Item) -> Made:
-    return job(item)
 
 
 def _prepare_import(*, local: bool) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
+from ragstone.core.redaction import redacted_data
 from ragstone.results.reader import StoredResults
 from ragstone.results.trackers.tracked_run import TrackedRun, tracked_run
 
@@ -38,6 +39,7 @@ def open_tracker(name: str) -> Tracker:
 
 
 def track(tracker: Tracker, every: Sequence[StoredResults]) -> list[str]:
-    """Keep the results of experiments in a tracker and return where each is."""
+    """Keep the results of experiments, without secrets, in a tracker; return where each is."""
     with tempfile.TemporaryDirectory() as folder:
-        return [tracker.log(tracked_run(results, Path(folder))) for results in every]
+        runs = (tracked_run(results, Path(folder)) for results in every)
+        return [tracker.log(redacted_data(run)) for run in runs]

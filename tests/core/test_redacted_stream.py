@@ -8,12 +8,12 @@ import sys
 
 import click
 
-from ragstone.cli.redacted_stream import RedactedStream
+from ragstone.core.redacted_stream import RedactedStream
 from ragstone.core.redaction import remember
 
 CRASH = """
 import sys
-from ragstone.cli.redacted_stream import redact_streams
+from ragstone.core.redacted_stream import redact_streams
 from ragstone.core.redaction import remember
 
 redact_streams()
