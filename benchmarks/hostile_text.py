@@ -30,16 +30,16 @@ def main() -> None:
     """Run the campaign and print its counts."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--part", choices=("commands", "pages"), help="only this part")
-    parser.add_argument("--only", default="", help="commands whose name begins with these words")
+    parser.add_argument("--only", help="beginnings of commands or routes, with commas between")
     parser.add_argument("--queries", type=int, default=QUERIES)
     parser.add_argument("--keep", type=Path, help="folder of a campaign that goes on")
     given = parser.parse_args()
-    wrong = 0
+    wrong, only = 0, tuple(given.only.split(",")) if given.only else ()
     with tempfile.TemporaryDirectory(prefix="hostile-") as temporary:
         folder = given.keep or Path(temporary) / "folder\x1b[2J\u202e"
         folder.mkdir(exist_ok=True, parents=True)
         if given.part != "pages":
-            found = list(commands(folder, given.only, given.queries))
+            found = list(commands(folder, only, given.queries))
             wrong += sum(bool(one.problems) for one in found)
             sys.stdout.write(
                 f"{len({one.command for one in found})} commands, {len(found)} outputs of "
@@ -47,7 +47,7 @@ def main() -> None:
                 f"{len(TEXTS) + len(BROKEN)} texts, {wrong} outputs with a problem\n"
             )
         if given.part != "commands":
-            seen = list(browse(folder, given.queries))
+            seen = list(browse(folder, only, given.queries))
             bad = sum(bool(one.problems) for one in seen)
             wrong += bad
             sys.stdout.write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from benchmarks.hostile.terminals import beside, said_by
 from benchmarks.hostile.texts import CONTROLS, NAME
 
 WIDTHS: Final = (390, 1280)
+_MISSING: Final = "Failed to load resource: the server responded with a status of 4"
 NOWHERE: Final = f"/nothing/{quote(NAME, safe='')}"
 
 
@@ -33,39 +34,55 @@ class Seen:
     problems: list[str] = field(default_factory=list)
 
 
-def look_at(  # noqa: PLR0917
-    context: Any, name: str, route: str, address: str, width: int, policy: str = ""
-) -> Seen:
-    """Open a page in a new tab, and return what is wrong with it."""
-    tab, told, asked = context.new_page(), [], []
-    tab.set_viewport_size({"width": width, "height": 900})
-    tab.on("dialog", lambda one: (told.append(f"a dialog: {one.message}"), one.dismiss()))
-    tab.on("console", lambda one: told.append(f"console: {one.type}: {one.text}"))
-    tab.on("pageerror", lambda one: told.append(f"error: {one}"))
-    tab.on("request", lambda one: asked.append(one.url))
+def look_at(tab: Any, name: str, route: str, address: str, policy: str = "") -> Iterator[Seen]:
+    """Open a page in a tab, and yield what is wrong with it at each width."""
+    told: list[str] = []
+    asked: list[str] = []
+    listeners = {
+        "dialog": lambda one: (told.append(f"a dialog: {one.message}"), one.dismiss()),
+        "console": lambda one: told.append(f"console: {one.type}: {one.text}"),
+        "pageerror": lambda one: told.append(f"error: {one}"),
+        "request": lambda one: asked.append(one.url),
+    }
+    for event, listener in listeners.items():
+        tab.on(event, listener)
+    tab.set_viewport_size({"width": WIDTHS[0], "height": 900})
     answer = tab.goto(address)
+    # A page from a file has no status.
+    status = answer.status or 200
     tab.evaluate(OPEN)
-    tab.wait_for_timeout(150)
-    found = tab.evaluate(LOOK)
-    # The browser reports the status of a page that does not exist.
-    status = answer.status if answer else 200
-    problems = [one for one in told if not (status >= 400 and "Failed to load resource" in one)]
-    origin = address.split("/", 3)
-    own = ("data:", "blob:", "/".join(origin[:3]) if address.startswith("http") else address)
-    problems += [f"asked for {url}" for url in asked if not url.startswith(own)]
-    problems += [f"asked for {url}" for url in asked if "canary" in url.partition("?")[0][-12:]]
-    problems += found["bad"]
-    if found["wide"] > 0 and address[-4:] != ".svg":
-        problems.append(f"{found['wide']} pixels too wide: {found['widest']}")
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.wait_for_timeout(100)
+        found = tab.evaluate(LOOK)
+        shows = "canary" in found["text"] or "\\x1b" in found["text"]
+        # The browser reports the status of a page, or of the icon of a part of a page.
+        heard = [one for one in told if _MISSING not in one or (found["styled"] and status < 400)]
+        problems = [*heard, *_asked(asked, address), *_seen(found)]
+        if status >= 500:
+            problems.append(f"status {status}")
+        if policy and answer.headers.get("content-security-policy") != policy:
+            problems.append("another policy")
+        yield Seen(name, route, width, shows, problems)
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
+
+
+def _asked(asked: Sequence[str], address: str) -> Iterator[str]:
+    """Yield requests to elsewhere."""
+    own = "/".join(address.split("/", 3)[:3]) if address.startswith("http") else address
+    for url in asked:
+        if not url.startswith(("data:", "blob:", own)) or url.endswith("/canary"):
+            yield f"asked for {url}"
+
+
+def _seen(found: dict[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the elements and the text of a page."""
+    yield from found["bad"]
+    if found["wide"] > 0:
+        yield f"{found['wide']} pixels too wide: {found['widest']}"
     if controls := CONTROLS.search(_without_marks(found["text"])):
-        problems.append(f"a control: {found['text'][max(controls.start() - 40, 0) :][:80]!r}")
-    if policy and answer.headers.get("content-security-policy") != policy:
-        problems.append("another policy")
-    if status >= 500:
-        problems.append(f"status {status}: {found['text'][-200:]}")
-    shows = "canary" in found["text"] or "\\x1b" in found["text"]
-    tab.close()
-    return Seen(name, route, width, shows, problems)
+        yield f"a control: {found['text'][max(controls.start() - 40, 0) :][:80]!r}"
 
 
 def _without_marks(text: str) -> str:
@@ -109,6 +126,8 @@ def annotation_pages(folder: Path, task: str) -> Iterator[tuple[str, list[tuple[
     for route in routes:
         for path in ANNOTATE[route]:
             items = list(project.items) if ITEM in path else [""]
+            # The page of labels has each text once; the others show the same parts of an item.
+            items = items if (task, route) == ("labels", "/label") else items[:6]
             paths += [(route, path.replace(ITEM, quote(one, safe=""))) for one in items]
     try:
         with served_site(Site(project, database)) as address:
@@ -117,57 +136,52 @@ def annotation_pages(folder: Path, task: str) -> Iterator[tuple[str, list[tuple[
         database.close()
 
 
-def browse(folder: Path, queries: int = QUERIES) -> Iterator[Seen]:
+def browse(folder: Path, only: tuple[str, ...] = (), queries: int = QUERIES) -> Iterator[Seen]:
     """Write the files, serve the sites, and yield what was seen on each page."""
     from playwright.sync_api import sync_playwright
     from tests.browser.devtools import find_chromium
 
     with beside(fake_model()) as url:
-        make_inputs(folder, url, queries)
-    write_files(folder)
+        make_inputs(folder, url, queries, small=bool(only))
+    files = [name for name in FILES if not only or name.startswith(only)]
+    write_files(folder, files)
     with sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        context = started.new_context()
-        for seen in visits(context, folder):
+        tab = started.new_context().new_page()
+        for seen in visits(tab, folder, files, only):
             if seen.problems:
                 sys.stderr.write(f"{seen.page[:100]} {seen.width}: {seen.problems!a}\n")
             yield seen
         started.close()
 
 
-def write_files(folder: Path) -> None:
+def write_files(folder: Path, files: Sequence[str]) -> None:
     """Write the pages and pictures of the commands."""
-    for name, row in FILES.items():
+    for name, row in ((name, FILES[name]) for name in files):
         (folder / name).unlink(missing_ok=True)
         done = said_by((*filled(row, folder, 0), name), folder, terminal=False)
         if not (folder / name).exists():
             raise SystemExit(f"{row}: {done.errors[-900:]}")
 
 
-def visits(context: Any, folder: Path) -> Iterator[Seen]:
+def visits(tab: Any, folder: Path, files: Sequence[str], only: tuple[str, ...]) -> Iterator[Seen]:
     """Open each page at each width."""
     from ragstone.web.security import POLICY
 
-    for name in FILES:
-        for width in WIDTHS:
-            yield look_at(context, name, name, (folder / name).as_uri(), width)
+    for name in files:
+        yield from look_at(tab, name, name, (folder / name).as_uri())
     for site, pages in all_sites(folder):
+        if only and not (site.startswith(only) or any(one.startswith(site) for one in only)):
+            continue
         with pages as (address, paths):
             base = "/".join(address.split("/")[:3])
-            if "key=" in address:
-                tab = context.new_page()
+            if "key=" in address:  # opens a session
                 tab.goto(address)
-                tab.close()
             for route, path in paths:
-                for width in WIDTHS:
-                    yield look_at(
-                        context,
-                        f"{site} {path}",
-                        f"{site.split()[0]} {route}",
-                        base + path,
-                        width,
-                        POLICY,
-                    )
+                name, kind = f"{site} {path}", f"{site.split()[0]} {route}"
+                if only and not name.startswith(only):
+                    continue
+                yield from look_at(tab, name, kind, base + path, POLICY)
 
 
 def all_sites(folder: Path) -> Iterator[tuple[str, Any]]:

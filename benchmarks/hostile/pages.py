@@ -96,7 +96,9 @@ LOOK: Final = r"""() => {
   }
   const root = document.documentElement;
   const text = document.body ? document.body.innerText : root.textContent;
-  const wide = root.scrollWidth - root.clientWidth;
+  // A part of a page, which a script asks for, has no style of its own.
+  const styled = document.styleSheets.length > 0;
+  const wide = styled ? root.scrollWidth - root.clientWidth : 0;
   let widest = "";
   if (wide > 0 && document.body) {
     const over = [...document.body.querySelectorAll("*")].filter(
@@ -104,7 +106,7 @@ LOOK: Final = r"""() => {
     const last = over.at(-1);
     if (last) widest = `${last.tagName}.${last.className} in ${last.parentElement.className}`;
   }
-  return {bad, text, wide, widest, title: document.title};
+  return {bad, text, wide, widest, styled};
 }"""
 OPEN: Final = """() => {
   for (const one of document.querySelectorAll("details")) one.open = true;

@@ -148,12 +148,10 @@ ROWS: Final[dict[str, tuple[str, ...]]] = {
     "data translate": ("data translate data --to en -o OUT --model MODEL --max-calls 80",),
     "build conversations": ("build conversations OUT --corpus data --model MODEL --count 1",),
     "build mirage": (
-        "build mirage OUT --qa data --corpus data --judge MODEL --reader MODEL "
-        "--per-source 3 --least-informed -1",
+        "build mirage OUT --qa data --corpus data --judge MODEL --reader MODEL --per-source 3",
     ),
     "build testset": (
-        "build testset docs OUT --count 2 --model MODEL --rounds 1 --pool bm25 "
-        "--least-informed -1 --persona NAME",
+        "build testset docs OUT --count 2 --model MODEL --rounds 1 --pool bm25 --persona NAME",
     ),
     "train embedder": ("train embedder embedder.yaml --plan",),
     "train gains": ("train gains generator.yaml --plan",),
@@ -183,7 +181,7 @@ ROWS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "judge probe": ("judge probe e.yaml --data e.yaml --limit 3 --only long",),
     "judge qrels": (
-        "judge qrels data -o OUT --run run.trec --limit 4 --judge umbrela(model=MODEL)",
+        "judge qrels data -o OUT.tsv --run run.trec --limit 4 --judge umbrela(model=MODEL)",
     ),
     "calls export": (
         "calls export store",
@@ -217,7 +215,7 @@ ROWS: Final[dict[str, tuple[str, ...]]] = {
     "view": ("view store --port 0 --no-browser",),
     "annotate add": ("annotate add labels --data data --limit 3",),
     "annotate agreement": ("annotate agreement labels",),
-    "annotate backup": ("annotate backup labels -o OUT",),
+    "annotate backup": ("annotate backup labels -o OUT.jsonl.gz",),
     "annotate check": ("annotate check labels",),
     "annotate export": (
         "annotate export labels -o OUT",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
-SECONDS: Final = 90.0
+SECONDS: Final = 300.0
 """After them a command is ended."""
 
 
@@ -125,7 +125,7 @@ def _read(readers: dict[int, bytes], process: int, *, endless: bool) -> bool:
             return False
         ready = select.select(open_ones, [], [], 1.5)[0]
         if not ready and endless and not quiet and any(readers.values()):
-            os.kill(process, signal.SIGINT)
+            os.kill(process, signal.SIGTERM)
             quiet = True
         for one in ready:
             try:

@@ -66,8 +66,8 @@ LABEL: Final = NAME.partition("<")[0]
 """A text without a sign of equality, for names on the command line."""
 
 CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_OWN: Final = re.compile("\x1b\\[1m(?!style)|\x1b\\[0m|\u2068(?!open)[^\n\u2068\u2069]*\u2069")
-"""Bold heads and isolated cells, which the commands write; no text of the data is in them."""
+_OWN: Final = re.compile("\x1b\\[1m(?!style)|\x1b\\[0m|\u2068[^\n\u2068\u2069]*\u2069")
+"""Bold heads and isolated cells, which the commands write. An isolate that ends harms nothing."""
 _BAR: Final = re.compile(
     r"\r?[^\r\n\x1b]*\d+%\|[^\r\n\x1b|]*\| *[\d.]+/[\d.]+ \[[^\]\r\n\x1b]*\](?:\x1b\[A)*"
     r"|\r +\r|\r(?=\n)"
