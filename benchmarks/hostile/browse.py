@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 from urllib.parse import quote
 
 from benchmarks.hostile.commands import fake_model, filled, make_inputs
 from benchmarks.hostile.inputs import QUERIES, TASKS
 from benchmarks.hostile.pages import ANNOTATE, FILES, ITEM, LOOK, OPEN, VIEW
 from benchmarks.hostile.terminals import beside, said_by
-from benchmarks.hostile.texts import CONTROLS, NAME
+from benchmarks.hostile.texts import CONTROLS, NAME, TEXTS, text
 
+TALKS: Final = "conversation"
 WIDTHS: Final = (390, 1280)
 _MISSING: Final = "Failed to load resource: the server responded with a status of 4"
 NOWHERE: Final = f"/nothing/{quote(NAME, safe='')}"
@@ -109,6 +111,28 @@ def view_pages(folder: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield address, [*paths, ("nothing", NOWHERE)]
 
 
+def talks(folder: Path) -> None:
+    """Write a project of conversations that wait for review, with a text in each part."""
+    from tests.fakes import review_project
+
+    made = review_project
+    shown = list(TEXTS.values())
+    told = [
+        made.told(
+            f"c{n} {NAME}",
+            made.user(" ".join(shown[n : n + 8]), turn="N/A"),
+            made.agent(
+                " ".join(shown[n + 8 : n + 12]) or "It sails.",
+                made.found(n + 1, "yes", search=text(n), text=" ".join(shown[n : n + 5])),
+                original=text(n + 13),
+            ),
+        )
+        for n in range(0, len(shown), 8)
+    ]
+    with mock.patch.object(made, "CONVERSATIONS", told):
+        made.review_project(folder)
+
+
 @contextmanager
 def annotation_pages(folder: Path, task: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Serve a project; yield the address that opens a session and the paths."""
@@ -119,6 +143,8 @@ def annotation_pages(folder: Path, task: str) -> Iterator[tuple[str, list[tuple[
     from ragstone.annotation.project import Project
     from ragstone.annotation.site import Site
 
+    if task == TALKS and not (folder / task).exists():
+        talks(folder / task)
     project = Project.open(folder / task)
     database = Database.open(f"sqlite:///{folder / task / 'annotation.db'}", project.name)
     routes = [one.path for one in PAGES if not one.tasks or task in one.tasks]
@@ -187,5 +213,5 @@ def visits(tab: Any, folder: Path, files: Sequence[str], only: tuple[str, ...]) 
 def all_sites(folder: Path) -> Iterator[tuple[str, Any]]:
     """Yield the name and the served pages of the store and of each project."""
     yield "view", view_pages(folder)
-    for task in TASKS:
+    for task in (*TASKS, TALKS):
         yield f"annotate {task}", annotation_pages(folder, task)

@@ -45,8 +45,8 @@ VIEW: Final[Mapping[str, tuple[str, ...]]] = {
 """Route of `ragstone view` -> addresses."""
 ITEM: Final = "{item}"
 ANNOTATE: Final[Mapping[str, tuple[str, ...]]] = {
-    "/conversation": ("/conversation",),
-    "/review": ("/review",),
+    "/conversation": ("/conversation", f"/conversation?item={ITEM}"),
+    "/review": ("/review", f"/review?item={ITEM}"),
     "/label": ("/label", f"/label?item={ITEM}"),
     "/item": (f"/item?item={ITEM}",),
     "/disagreements": ("/disagreements",),

@@ -77,7 +77,8 @@ _BAR: Final = re.compile(
 
 def controls_in(output: str, *, terminal: bool) -> str:
     """Return the first control of the data in an output, with its surroundings, or ""."""
-    own = _BAR.sub("", _OWN.sub("", output)) if terminal else output
+    own = _OWN.sub("", output)
+    own = _BAR.sub("", own) if terminal else own
     found = CONTROLS.search(own)
     return repr(own[max(found.start() - 60, 0) : found.end() + 20]) if found else ""
 

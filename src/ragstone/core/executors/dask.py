@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -50,7 +49,15 @@ class DaskExecutor:
             raise MissingDependency("executor dask", "distributed", "dask") from error
         given: Any = distributed  # its classes have no types
         if not self.address:
-            self._cluster = self._started(given)
+            self._cluster = given.LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                # Else its server takes port 8787, and warns if another run has it.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                preload=[_QUIET],
+            )
         try:
             self._client = given.Client(
                 self._cluster or self.address, timeout=limits.CLUSTER_SECONDS
@@ -60,23 +67,6 @@ class DaskExecutor:
                 f"no Dask scheduler answers at {self.address!r} ({error}); start it, or leave out "
                 "the address to start one on this machine"
             ) from error
-
-    def _started(self, given: Any) -> Any:
-        """Start a cluster on this machine."""
-        try:
-            return given.LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                # Else its server takes port 8787, and warns if another run has it.
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-                preload=[_QUIET],
-            )
-        except KeyboardInterrupt:
-            # At the exit, Dask fails to close workers that are still starting. They end with us.
-            atexit.unregister(given.deploy.spec.close_clusters)
-            raise
 
     def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield the results in the order of the items; Dask moves those of a dead worker."""
