@@ -62,7 +62,7 @@ def said_by(
 def beside(made: Iterator[str]) -> Iterator[str]:
     """Run a generator in a process of its own, and yield the text that it yields.
 
-    A process with threads is no process to fork.
+    A process with threads cannot be forked safely.
     """
     (read, write), (held, hold) = os.pipe(), os.pipe()
     process = os.fork()

@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 def safe(text: str) -> str:
     r"""Return a whole output as `plain`, but with bold heads and isolated cells.
 
-    A style that a text of the data begins and does not end is no head.
+    A style that a text of the data begins and does not end is not a head.
 
     >>> safe("\x1b[1mhead\x1b[0m a\x1b[2Jb \x1b[1mc")
     '\x1b[1mhead\x1b[0m a\\x1b[2Jb \\x1b[1mc'
