@@ -108,7 +108,7 @@ def _run(arguments: Sequence[str], folder: Path, streams: Sequence[int]) -> NoRe
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1
     except BaseException:  # noqa: BLE001 - as the interpreter does
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        sys.excepthook(*sys.exc_info())
     finally:
         with suppress(Exception):
             sys.stdout.flush()
