@@ -28,6 +28,14 @@ def waits():
     thread = threading.Thread(target=time.sleep, args=(60,))
     thread.start()
     thread.join()
+def library():
+    import atexit, logging
+    atexit.register(lambda: 1 / 0)
+    try:
+        time.sleep(60)
+    finally:
+        time.sleep(0.5)
+        logging.warning("a worker was lost")
 interrupts = Interrupts()
 try:
     interrupts.install()
@@ -36,7 +44,8 @@ try:
     none = subprocess.DEVNULL
     child = subprocess.Popen(["sleep", "60"], stdout=none, stderr=none)
     print(child.pid, flush=True)
-    {"sleep": lambda: time.sleep(60), "busy": busy, "pool": busy, "waits": waits}[sys.argv[1]]()
+    {"sleep": lambda: time.sleep(60), "busy": busy, "pool": busy, "waits": waits,
+     "library": library}[sys.argv[1]]()
 except KeyboardInterrupt:
     sys.exit(interrupts.stopped())
 """
@@ -59,9 +68,9 @@ def _is_running(process: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("how", ["sleep", "busy", "pool", "waits"])
+@pytest.mark.parametrize("how", ["sleep", "busy", "pool", "waits", "library"])
 def test_a_signal_ends_the_program_with_one_sentence(number: signal.Signals, how: str) -> None:
-    """Also if the interrupt is swallowed, and if a thread is still at work."""
+    """Also if the interrupt is swallowed, a thread is at work, or a library complains."""
     program, child = _start(how)
     program.send_signal(number)
     _, said = program.communicate(timeout=60)

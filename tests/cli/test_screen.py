@@ -108,21 +108,17 @@ def test_no_command_prints_controls_of_the_data(
         assert not found, (arguments, shown)
 
 
-def test_output_to_a_file_keeps_the_data(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Only a terminal and standard error get codes; JSON on a terminal stays JSON."""
-    text = "a\u202eb\x07"
-    screen.say(text)
-    screen.say(text, err=True)
-    shown = capsys.readouterr()
-    assert shown.out == f"{text}\n"
-    assert not CONTROLS.search(shown.err)
-    terminal = Screen()
-    monkeypatch.setattr(sys, "stdout", terminal)
+def test_a_pipe_gets_codes_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is kept is shown later; JSON has codes of its own, and so the same values."""
+    text = "a\u202eb\x07\x9b\x1b[1mc"
+    for err in (False, True):
+        screen.say(text, err=err)
     screen.say_json(json.dumps(HOSTILE, ensure_ascii=False).encode())
-    assert not CONTROLS.search(terminal.getvalue())
-    assert json.loads(terminal.getvalue()) == HOSTILE
+    shown = capsys.readouterr()
+    assert not CONTROLS.search(shown.out + shown.err)
+    said, document = shown.out.splitlines()
+    assert said == shown.err.strip() == "a\\u202eb\\x07\\x9b\\x1b[1mc"
+    assert json.loads(document) == HOSTILE
 
 
 def test_warnings_are_messages(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,9 @@ def test_control_characters_are_codes() -> None:
     assert plain(hostile) == "a\\x1b[2J\\x07\\u202eb\\x0dc\td\\x9b"
     assert not set("\x1b\x07\u202e\r\x9b") & set(table)
     assert safe("\x1b[1mbold\x1b[0m\t\x1b[31m\n") == "\x1b[1mbold\x1b[0m\t\\x1b[31m\n"
+    assert safe("a \x1b[1mb\n\x1b[1mc\n\u2068d\ne\u2069") == (
+        "a \\x1b[1mb\n\\x1b[1mc\n\\u2068d\ne\\u2069"
+    )
     assert columns("\x1b[2J") == 7
     assert head("", 3) == shorten("", 3) == wrapped("", 3) == ""
 

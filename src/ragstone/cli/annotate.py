@@ -23,7 +23,7 @@ from ragstone.cli.annotate_make import make_if_new, making_options
 from ragstone.cli.annotate_people import people_group
 from ragstone.cli.annotate_project import DefaultGroup, opened, project_options
 from ragstone.cli.options import json_option, wants_json
-from ragstone.cli.screen import say, tell
+from ragstone.cli.screen import say, say_json, tell
 from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
@@ -206,7 +206,10 @@ def _announce(site: Site, address: str, host: str, proxies: Sequence[str]) -> No
 
     full = f"{address}?key={site.key}" if site.is_open else address
     document = {"address": full, "project": str(site.project.folder)}
-    say(orjson.dumps(document).decode() if wants_json() else full)
+    if wants_json():
+        say_json(orjson.dumps(document))
+    else:
+        say(full)
     if not site.is_open:
         say("\n".join(_exposed(site, address, host, proxies)), err=True)
     tell(f"Project {site.project.name}. Stop with Ctrl+C.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +115,7 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
         if texts and is_secret_call(call, texts):
             left_out += 1
             continue
-        if sys.stdout.isatty():
-            say_json(orjson.dumps(call))
-        else:
-            sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
+        say_json(orjson.dumps(call))
     if left_out:
         tell(f"note: {left_out:,} calls about secret queries or nuggets are left out")
 

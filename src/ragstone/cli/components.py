@@ -42,7 +42,7 @@ def command(kind: str | None) -> None:
 
 def _lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for kind, entries in groupby(found, key=itemgetter("kind")):
-        yield click.style(f"\n{kind.replace('_', ' ')}", bold=True)
+        yield "\n" + click.style(kind.replace("_", " "), bold=True)
         for entry in entries:
             needs = f" (not installed: {', '.join(entry['requires'])})"
             yield f"  {entry['name']:<16} {entry['summary']}{'' if entry['installed'] else needs}"

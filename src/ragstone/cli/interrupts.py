@@ -3,7 +3,8 @@
 The first signal is a `KeyboardInterrupt` in the main thread, so that files are closed and replies
 are written. But that thread may be in a library that does not return for minutes, or wait for
 other threads. A thread of ours hears of signals from the system itself: it ends the program after
-a grace period, or at once if a second signal comes. Nothing is lost: a store and a call log are
+a grace period, or at once if a second signal comes. From the first one on, libraries say nothing:
+their work is what ends. Nothing is lost: a store and a call log are
 complete after a kill at any moment.
 """
 
@@ -48,6 +49,9 @@ class Interrupts:
                 signal.signal(number, self._raise_once)
                 # Python takes its handlers away while it ends; the command has finished by then.
                 atexit.register(signal.signal, number, signal.SIG_IGN)
+        # Python shows what fails in callbacks, such as those at the exit; it does not end them.
+        shown = sys.unraisablehook
+        sys.unraisablehook = lambda failed: None if self.heard else shown(failed)
         threading.Thread(target=self._listen, name="ragstone-interrupts", daemon=True).start()
 
     def stopped(self) -> int:
@@ -70,6 +74,9 @@ class Interrupts:
 
     def _listen(self) -> NoReturn:
         self._ear.recv(1)
+        if "logging" in sys.modules:
+            # Libraries log that their connections and workers end.
+            sys.modules["logging"].disable()
         self._ear.settimeout(GRACE_SECONDS)
         with suppress(TimeoutError):
             self._ear.recv(1)

@@ -19,7 +19,7 @@ from ragstone.cli.options import (
     wants_json,
     write_json_lines,
 )
-from ragstone.cli.screen import say, tell
+from ragstone.cli.screen import say, say_json, tell
 
 if TYPE_CHECKING:
     from ragstone.data.readers.rating_scales import RatingScale
@@ -92,7 +92,7 @@ def command(
     for note in plan.notes:
         tell(f"note: {note}")
     if output is None:
-        say("\n".join(orjson.dumps(line).decode() for line in lines))
+        say_json(b"\n".join(map(orjson.dumps, lines)))
         return
     drawn = ", ".join(f"{count:,} queries under {name}" for name, count in plan.queries.items())
     say(f"{output}: {len(lines):,} answers to label, of {drawn}")

@@ -1,38 +1,31 @@
 """What commands print: results on standard output, messages and logs on standard error.
 
-Texts of data, servers and models pass here, so that none can clear a screen or forge a line of it.
-Results that go into a file or a pipe stay as they are.
+Texts of data, servers and models pass here, so that none can clear a screen or forge a line of it,
+now or when a kept output is shown later.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-import sys
 from typing import Final
 
 import click
 
 from ragstone.core.screen_text import message, safe
 
-_NO_ASCII: Final = re.compile("[\x7f-\U0010ffff]")
+_CONTROLS: Final = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Controls that JSON has as they are."""
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a text; on a terminal, and on standard error, controls of the data are codes."""
-    on_screen = err or sys.stdout.isatty()
-    click.echo(safe(text) if on_screen else text, err=err)
+    """Print a text; controls of the data are codes."""
+    click.echo(safe(text), err=err)
 
 
 def say_json(content: bytes) -> None:
-    """Print JSON; on a terminal controls and direction marks are JSON's own codes."""
-    text = content.decode()
-    click.echo(_NO_ASCII.sub(_json_code, text) if sys.stdout.isatty() else text)
-
-
-def _json_code(found: re.Match[str]) -> str:
-    character = found[0]
-    return character if safe(character) == character else f"\\u{ord(character):04x}"
+    """Print JSON; controls and direction marks are JSON's own codes, for the same values."""
+    click.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", content.decode()))
 
 
 def tell(text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ragstone.cli.options import FILE, json_option, wants_json
-from ragstone.cli.screen import say, tell
+from ragstone.cli.screen import say, say_json, tell
 
 
 @click.command("view")
@@ -58,7 +58,7 @@ def _announce(address: str, store: Path) -> None:
     import orjson
 
     if wants_json():
-        say(orjson.dumps({"address": address, "store": str(store)}).decode())
+        say_json(orjson.dumps({"address": address, "store": str(store)}))
     else:
         say(address)
         tell(f"Pages of {store}. Stop with Ctrl+C.")

@@ -17,8 +17,10 @@ _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """Controls except tabs and line breaks, marks that turn other text, and lone surrogates."""
-_OURS: Final = re.compile("(\x1b\\[[01]m|[\u2068\u2069])")
-"""What outputs of ours contain: bold heads and isolated cells."""
+_OURS: Final = re.compile(
+    "^(\x1b\\[1m)([^\x1b\n]*)(\x1b\\[0m)|(\u2068)([^\u2068\u2069\n]*)(\u2069)", re.MULTILINE
+)
+"""What outputs of ours contain: bold heads at the beginning of a line, and isolated cells."""
 _ISOLATE, _POP = "\u2068", "\u2069"
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
 _CUT: Final = "..."
@@ -38,10 +40,17 @@ def plain(text: str) -> str:
 def safe(text: str) -> str:
     r"""Return a whole output as `plain`, but with bold heads and isolated cells.
 
-    >>> safe("\x1b[1mhead\x1b[0m a\x1b[2Jb")
-    '\x1b[1mhead\x1b[0m a\\x1b[2Jb'
+    A style that a text of the data begins and does not end is not a head.
+
+    >>> safe("\x1b[1mhead\x1b[0m a\x1b[2Jb \x1b[1mc")
+    '\x1b[1mhead\x1b[0m a\\x1b[2Jb \\x1b[1mc'
     """
-    return "".join(p if n % 2 else _CONTROLS.sub(_code, p) for n, p in enumerate(_OURS.split(text)))
+    shown, end = [], 0
+    for ours in _OURS.finditer(text):
+        begin, inner, stop = (part for part in ours.groups() if part is not None)
+        shown += [plain(text[end : ours.start()]), begin, plain(inner), stop]
+        end = ours.end()
+    return "".join([*shown, plain(text[end:])])
 
 
 def _code(found: re.Match[str]) -> str:

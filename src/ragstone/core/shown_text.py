@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.screen_text import clusters
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_JSON_CODES: Final = re.compile(r"\\(?:u00([01][0-9a-f])|([bfr])|.)|([\x7f-\x9f])")
+"""The codes of JSON in their order, and the controls that JSON has as they are."""
+_SHORT_CODES: Final = {"b": "08", "f": "0c", "r": "0d"}
 BLOCKS: Final = (
     *("li", "dd", "dt", "blockquote", "pre", "caption", "figcaption", "legend", "label"),
     *("option", "textarea", "input"),
@@ -30,6 +34,31 @@ def shown_controls(page: str) -> str:
     return _CONTROLS.sub(lambda one: f"\\x{ord(one[0]):02x}", page)
 
 
+def exact_json(value: Any, **options: Any) -> str:
+    r"""Return JSON that `shown_controls` leaves as it is.
+
+    >>> print(exact_json("a\x1b\x9b"))
+    "a\u001b\u009b"
+    """
+    return _CONTROLS.sub(lambda one: f"\\u{ord(one[0]):04x}", json.dumps(value, **options))
+
+
+def shown_json(value: Any, **options: Any) -> str:
+    r"""Return JSON for a script that shows its texts: controls are codes in them.
+
+    >>> print(json.loads(shown_json("a\x1b\r\x9b\\n")))
+    a\x1b\x0d\x9b\n
+    """
+    return _JSON_CODES.sub(_shown_code, json.dumps(value, **options))
+
+
+def _shown_code(found: re.Match[str]) -> str:
+    number, short, control = found.groups()
+    if number or short:
+        return f"\\\\x{number or _SHORT_CODES[short]}"
+    return f"\\\\x{ord(control):02x}" if control else found[0]
+
+
 def page_environment(packages: Sequence[str], tags: Sequence[str] = BLOCKS) -> Environment:
     """Return an environment with the templates of some packages; all texts are escaped.
 
@@ -37,6 +66,7 @@ def page_environment(packages: Sequence[str], tags: Sequence[str] = BLOCKS) -> E
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from jinja2.ext import Extension
+    from jinja2.utils import htmlsafe_json_dumps
 
     class OwnDirection(Extension):
         def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
@@ -53,6 +83,10 @@ def page_environment(packages: Sequence[str], tags: Sequence[str] = BLOCKS) -> E
         extensions=[OwnDirection],
     )
     made.filters["truncate"] = truncated
+    made.policies["json.dumps_function"] = exact_json
+    made.filters["shown_json"] = lambda value: htmlsafe_json_dumps(
+        value, shown_json, **made.policies["json.dumps_kwargs"]
+    )
     return made
 
 

@@ -18,6 +18,7 @@ from ragstone.components.metrics.row_checks import check_metrics_of
 from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.registry import find, known
+from ragstone.core.screen_text import plain
 from ragstone.data.documents.corpus import CHUNKER
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.answer_rows import AnswerTable, read_answer_rows
@@ -79,8 +80,8 @@ class Starter:
         )
         sample = "" if self.limit is None else f"sample: {{limit: {self.limit}, seed: 0}}\n"
         return _FILE.format(
-            made_by=self.made_by or "An own system on its questions.",
-            path=shlex.quote(str(self.path)),
+            made_by=_on_one_line(self.made_by or "An own system on its questions."),
+            path=_on_one_line(shlex.quote(str(self.path))),
             name=json.dumps(_plain(self.path.stem)),
             data=self._data(),
             sample=sample,
@@ -142,7 +143,10 @@ class Starter:
 
     def checked(self) -> Experiment:
         """Return the experiment after all its checks; the data are read, nothing is asked."""
-        document = parse_yaml(self.text.encode())
+        try:
+            document = parse_yaml(self.text.encode(errors="replace"))
+        except ValueError as error:
+            raise ConfigError(f"cannot write {self.path}: {error}") from error
         made = load_experiment(document)
         command = shlex.join(["ragstone", "run", str(self.path)])
         found = dataclasses.replace(made, command=command)
@@ -219,7 +223,13 @@ def _system(written: str, *, documents: bool) -> _Systems:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    """Return a text in YAML's quotes; controls are YAML's own codes."""
+    return plain(json.dumps(text, ensure_ascii=False))
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text that does not end a comment."""
+    return plain(text).replace("\n", "\\n")
 
 
 def _plain(stem: str) -> str:

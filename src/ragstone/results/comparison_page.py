@@ -11,7 +11,6 @@ from typing import Any, Final
 from ragstone.causes.changes import CHANGES
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.core.shown_text import shown_controls
 from ragstone.evaluation.answered import NO_ANSWERS
 from ragstone.evaluation.changes import unknown_sides
 from ragstone.evaluation.comparison import Comparison
@@ -42,7 +41,7 @@ def render_comparison(comparison: Comparison, notes: Sequence[str] = ()) -> str:
     """Return the page's HTML."""
     flipped, used = comparison.flipped(), comparison.usage
     groups = [_Scale(one, 1 - comparison.confidence) for one in by_range(comparison.metrics)]
-    page = render_page(
+    return render_page(
         "comparison.html",
         asset("report.css") + asset("comparison.css"),
         [asset(name) for name in _SCRIPTS],
@@ -63,7 +62,6 @@ def render_comparison(comparison: Comparison, notes: Sequence[str] = ()) -> str:
         texts_known=any(one.known for one in flipped.values()),
         no_answers=NO_ANSWERS,
     )
-    return shown_controls(page)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ragstone.core.shown_text import BLOCKS, CELLS, page_environment
+from ragstone.core.shown_text import BLOCKS, CELLS, page_environment, shown_controls
 from ragstone.results.glossary import setting_meaning
 from ragstone.results.judge_notes import note_lines
 from ragstone.results.wording import (
@@ -34,10 +34,14 @@ if TYPE_CHECKING:
 
 
 def render_page(template: str, style: str, scripts: Sequence[str], **data: Any) -> str:
-    """Return a page whose content security policy allows only its own style and scripts."""
+    """Return a page whose content security policy allows only its own style and scripts.
+
+    Control characters of its texts are shown as codes.
+    """
     policy = _policy(style, list(scripts))
     page = _environment().get_template(template)
-    return page.render(**data, style=style, scripts=scripts, policy=policy, version=__version__)
+    made = page.render(**data, style=style, scripts=scripts, policy=policy, version=__version__)
+    return shown_controls(made)
 
 
 def _policy(style: str, scripts: list[str]) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from ragstone.core.atomic_files import write_document
-from ragstone.core.shown_text import shown_controls
 from ragstone.results.charts import parts
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.means import rows_chart
@@ -29,7 +28,7 @@ def write_ratings(report: RatingsReport, path: Path) -> None:
 
 def render_ratings(report: RatingsReport) -> str:
     """Return the HTML of the page."""
-    page = chart_page(
+    return chart_page(
         "tables",
         kind_of_page="Ratings",
         heading=f"Ratings of {report.name}",
@@ -37,7 +36,6 @@ def render_ratings(report: RatingsReport) -> str:
         tables=list(report.parts()),
         notes=(),
     )
-    return shown_controls(page)
 
 
 def _charts(report: RatingsReport) -> Iterator[tuple[str, Spec]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.executors.base import (
@@ -19,6 +19,11 @@ from ragstone.core.executors.base import (
 )
 from ragstone.core.executors.in_worker import Secrets, in_worker
 from ragstone.errors import MissingDependency, RagstoneError
+
+_QUIET: Final = (
+    'import logging\nlogging.getLogger("distributed.worker.state_machine").setLevel("ERROR")\n'
+)
+"""Read by each worker of ours: it else warns of the item that an interruption ends."""
 
 
 @dataclass
@@ -49,7 +54,10 @@ class DaskExecutor:
                 n_workers=self.workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",  # a port that is free
+                dashboard_address=None,
+                # Else its server takes port 8787, and warns if another run has it.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                preload=[_QUIET],
             )
         try:
             self._client = given.Client(

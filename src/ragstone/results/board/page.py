@@ -10,7 +10,6 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ragstone.core.atomic_files import write_document
-from ragstone.core.shown_text import shown_controls
 from ragstone.results.board.cells import BoardCell
 from ragstone.results.board.ranking import Line, lines
 from ragstone.results.board.shown import (
@@ -58,7 +57,7 @@ def write_board(table: BoardTable, path: Path, reports: Mapping[str, Path] | Non
 
 def render_board(table: BoardTable, reports: Mapping[str, Path] | None = None) -> str:
     """Return the HTML of the page."""
-    page = render_page(
+    return render_page(
         "board.html",
         asset("report.css") + asset("board.css"),
         [asset(name) for name in ("page.js", "board.js")],
@@ -70,7 +69,6 @@ def render_board(table: BoardTable, reports: Mapping[str, Path] | None = None) -
         scales={metric: _scale(table, metric) for metric in table.metrics},
         **_TEXTS,
     )
-    return shown_controls(page)
 
 
 def _scale(table: BoardTable, metric: str) -> BarScale | None:

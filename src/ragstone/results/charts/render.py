@@ -15,7 +15,7 @@ from ragstone.results.charts.parts import Spec
 SUFFIXES: Final = (".svg", ".png", ".json")
 _OUTSIDE: Final = ("data", "params", "description")
 """Keys of a specification whose texts come from outside and are shown unchanged."""
-_NOT_XML: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NOT_XML: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
 _SHORT: Final = 12
 """Length of a text that is never cut in a chart, in characters."""

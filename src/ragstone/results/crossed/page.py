@@ -8,7 +8,6 @@ from typing import Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.core.shown_text import shown_controls
 from ragstone.results.charts import parts
 from ragstone.results.charts.heat_map import heat_map
 from ragstone.results.charts.means import rows_chart
@@ -43,7 +42,7 @@ def write_crossed(report: CrossedReport, path: Path) -> None:
 def render_crossed(report: CrossedReport) -> str:
     """Return the HTML of the page."""
     name = "Effects" if isinstance(report, EffectsReport) else "Sensitivity"
-    page = chart_page(
+    return chart_page(
         "tables",
         kind_of_page=name,
         heading=f"{name} of {report.scores.metric}",
@@ -51,7 +50,6 @@ def render_crossed(report: CrossedReport) -> str:
         charts=dict(_charts(report)),
         tables=[p if isinstance(p, str) else p.without_plot() for p in report.tables()],
     )
-    return shown_controls(page)
 
 
 def _charts(report: CrossedReport) -> Iterator[tuple[str, Spec]]:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.core.shown_text import shown_controls
 from ragstone.core.tables import TextTable
 from ragstone.results.charts.parts import Spec, column
 from ragstone.results.charts.render import check_chart_path, write_chart
@@ -87,7 +86,7 @@ def write_plot(plot: DrawnPlot, path: Path) -> None:
 def render_plot(plot: DrawnPlot) -> str:
     """Return the HTML of the page."""
     rows = limits.REPORT_OPEN_ROWS
-    return shown_controls(chart_page("plot", plot=plot, tables=plot.tables, open_rows=rows))
+    return chart_page("plot", plot=plot, tables=plot.tables, open_rows=rows)
 
 
 def rows_of(spec: Spec) -> list[dict[str, Any]]:
