@@ -1,8 +1,8 @@
 """Build the documentation site: `python tools/site/build.py [FOLDER]` (or `make site`).
 
-FOLDER (by default `build`) gets `site-docs`, the pages as they are handed to Zensical, and `site`, which
-has a folder per version, `versions.json` for the selector, and a page that leads to the newest version.
-Pages of other versions in `site` stay. Nothing is downloaded.
+FOLDER (by default `build`) gets `site-docs`, the pages as they are handed to Zensical, and `site`.
+`site` has a folder per version, `versions.json` for the selector, and a page that leads to the
+newest version. Pages of other versions in `site` stay. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ OUTSIDE: Final = {
 
 The README has no page: the landing page takes its place."""
 UNSEARCHED: Final = {"CHANGELOG.md": "---\nsearch: {exclude: true}\n---\n"}
-"""Page -> its first lines, for pages with so many words that the search would find them for any."""
+"""Page -> its first lines, for pages that have nearly every word, so that every search would find them."""
 _CODE: Final = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
-_LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]*)?\)")
+_LINK: Final = re.compile(
+    r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]*)?\)"
+)
 _FENCE: Final = re.compile(r"^( *```)(\w+) ([^\s={]+)$", re.MULTILINE)
 _FIRST: Final = "<!doctype html><html lang=en><meta charset=utf-8><title>Ragstone</title>"
 
@@ -57,8 +59,8 @@ def site_path(path: str) -> str | None:
 def rewritten(text: str, source: str) -> str:
     """Return a page's text with links that lead to pages of the site.
 
-    A link to a file that has no page, such as a source file, becomes its text. A file name beside the
-    language of a code block becomes the block's title.
+    A link to a file that has no page, such as a source file, becomes its text. A file name beside
+    the language of a code block becomes the block's title.
 
     >>> rewritten("[a](../SECURITY.md#b), `[c](d)`, [`e`](../src/e.py)", "docs/gate.md")
     '[a](security.md#b), `[c](d)`, `e`'
@@ -108,8 +110,9 @@ def decisions() -> dict[str, str]:
 def decisions_page() -> str:
     """Return the page that lists the records of decisions."""
     rows = [f"- {name[:4]}: [{title}]({name})\n" for name, title in decisions().items()]
-    return "# Decisions\n\nA record says what was decided, why, and on which figures of its day.\n\n" + (
-        "".join(rows)
+    return (
+        "# Decisions\n\nA record says what was decided, why, and on which figures of its day.\n\n"
+        + ("".join(rows))
     )
 
 
@@ -142,9 +145,12 @@ def nav_tree(paths: list[str], below: str) -> list[Any]:
     """
     inside = [path for path in paths if path.startswith(f"{below}/")]
     here = [path for path in inside if "/" not in path[len(below) + 1 :]]
-    folders = dict.fromkeys(path[len(below) + 1 :].split("/")[0] for path in inside if path not in here)
+    folders = dict.fromkeys(
+        path[len(below) + 1 :].split("/")[0] for path in inside if path not in here
+    )
     sections = [
-        {name.replace("-", " ").capitalize(): nav_tree(inside, f"{below}/{name}")} for name in folders
+        {name.replace("-", " ").capitalize(): nav_tree(inside, f"{below}/{name}")}
+        for name in folders
     ]
     return [*sorted(here, key=lambda path: not path.endswith("/index.md")), *sections]
 
@@ -152,7 +158,9 @@ def nav_tree(paths: list[str], below: str) -> list[Any]:
 def configuration(generated: list[str]) -> dict[str, Any]:
     """Return mkdocs.yml with generated pages in the navigation, and the version's places."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
-    sections = {name: items for one in found["nav"] if isinstance(one, dict) for name, items in one.items()}
+    sections = {
+        name: items for one in found["nav"] if isinstance(one, dict) for name, items in one.items()
+    }
     sections["Reference"] += nav_tree(generated, "reference")
     records = [f"decisions/{name}" for name in decisions()]
     sections["Project"].append({"Decisions": ["decisions/index.md", *records]})
@@ -180,15 +188,17 @@ def assemble(folder: Path) -> None:
 
 
 def list_versions(site: Path) -> None:
-    """Write `versions.json` and the page that leads to the newest version, from a site's folders."""
+    """Write `versions.json` and the page that leads to the newest version of a site."""
     names = [path.parent.name for path in site.glob("*/index.html")]
     newest = sorted(names, key=Version, reverse=True)
     listed = [
-        {"version": name, "title": name, "aliases": ["latest"][: name == newest[0]]} for name in newest
+        {"version": name, "title": name, "aliases": ["latest"][: name == newest[0]]}
+        for name in newest
     ]
     (site / "versions.json").write_text(json.dumps(listed), encoding="utf-8")
     place = f"{newest[0]}/index.html"
-    page = f'{_FIRST}<meta http-equiv=refresh content="0; url={place}"><a href="{place}">Ragstone</a>\n'
+    refresh = f'<meta http-equiv=refresh content="0; url={place}">'
+    page = f'{_FIRST}{refresh}<a href="{place}">Ragstone</a>\n'
     (site / "index.html").write_text(page, encoding="utf-8")
 
 
@@ -204,7 +214,12 @@ def build(folder: Path) -> Path:
     program = Path(sys.executable).with_name("zensical")
     command = [str(program), "build", "--clean", "--strict", "--config-file", "mkdocs.yml"]
     ended = subprocess.run(
-        command, cwd=folder, env={**os.environ, "NO_COLOR": "1"}, capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     said = re.sub(r"\x1b\[[0-9;]*m", "", ended.stdout + ended.stderr)
     if ended.returncode or "arning" in said:
