@@ -37,7 +37,7 @@ OUTSIDE: Final = {
 
 The README has no page: the landing page takes its place."""
 UNSEARCHED: Final = {"CHANGELOG.md": "---\nsearch: {exclude: true}\n---\n"}
-"""Page -> its first lines, for pages that have nearly every word, so that every search would find them."""
+"""Page -> its first lines, for pages with nearly every word: every search would find them."""
 _CODE: Final = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(
     r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]*)?\)"
