@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from axe_core_python.sync_playwright import Axe
+from axe_core_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from tests.browser.devtools import find_chromium
 from tools.site import build as site_builder
 

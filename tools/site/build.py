@@ -134,7 +134,7 @@ def generated_pages() -> dict[str, str]:
 def version() -> str:
     """Return the version of the package in this checkout."""
     text = (ROOT / "src" / "ragstone" / "version.py").read_text("utf-8")
-    return re.findall(r'__version__ = "(.+)"', text)[0]
+    return str(re.findall(r'__version__ = "(.+)"', text)[0])
 
 
 def nav_tree(paths: list[str], below: str) -> list[Any]:
