@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo torch test check lint types format bench figures campaign pictures clean fuzz lock audit licences sbom dist man lowest
+.PHONY: help demo torch test check lint types format bench figures campaign pictures site clean fuzz lock audit licences sbom
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -116,5 +117,8 @@ fuzz: $(VENV)/.dev ## read N=2000 malformed inputs of each kind, keep those that
 pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py
 
+site: $(VENV)/.dev ## build the documentation site: build/site/index.html
+	$(BIN)/python tools/site/build.py
+
 clean: ## remove the environment, the store and the demo report; models stay in the cache
-	rm -rf $(VENV) .ragstone demo-report.html
+	rm -rf $(VENV) .ragstone build demo-report.html
