@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the importer may be any program
+
 from tools.site.api_pages import api_pages
 from tools.site.commands_pages import command_pages
 from tools.site.components_pages import component_pages
