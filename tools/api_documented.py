@@ -15,6 +15,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,8 +32,8 @@ FORMULAS: Final = {"compare", "gate", "Summary", "leaderboard", "effects", "sens
 _SOURCE: Final = re.compile(r"docs/[\w-]+\.md|\b(?:19|20)\d\d\b")
 _UNIT: Final = re.compile(
     r"seconds?|tokens?|characters?|bytes|numbers?|maximum|most|largest|smallest|seed|share|mean|"
-    r"positions?|any number|range|count|level|length|queries|passages|items|values|differences?|cost|money|"
-    r"currency|turn|calls?|times|grade|confidence|probability|port|exit code|answers|per ",
+    r"positions?|any number|range|count|level|length|queries|passages|items|values|differences?|"
+    r"cost|currency|turn|calls?|times|grade|confidence|probability|port|exit code|answers|per ",
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\b(?:int|float)\b")
@@ -170,7 +171,7 @@ def _annotation(owner: type, member: str) -> Any:
 
 
 def _attribute_text(owner: type, member: str) -> str:
-    """Return the text of an attribute: below it, in a section of the class, or where it is named."""
+    """Return the text of an attribute: below it, in a section, or where it is named."""
     for base in owner.__mro__[:-1]:
         if not base.__module__.startswith("ragstone"):
             continue
@@ -190,7 +191,7 @@ def _strings(owner: type) -> dict[str, str]:
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
     body = getattr(tree, "body", [])
     found = {}
-    for node, after in zip(body, body[1:], strict=False):
+    for node, after in pairwise(body):
         if isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr):
             value = after.value
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
