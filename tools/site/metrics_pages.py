@@ -12,6 +12,7 @@ import ragstone
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.parse import SYNONYMS
 from ragstone.core.registry import find
+from ragstone.types import ContextPassage
 
 FAMILIES: Final[Mapping[str, str]] = {
     "rankings": "Metrics of rankings",
@@ -146,7 +147,7 @@ def _value(family: str, written: str) -> float:
     if family == "rankings":
         found = ragstone.evaluate_run(QRELS, RUN, [written])
     else:
-        passage = ragstone.Passage("p1", CONTEXT)
+        passage = ContextPassage("p1", CONTEXT, "gold")
         context = ragstone.Context("q1", "gold", (passage,))
         found = ragstone.evaluate_answers(
             {"q1": ANSWER}, {"q1": [GOLD]}, [written], contexts={"q1": context}
