@@ -84,7 +84,7 @@ def gate(
 
     Raises:
         ConfigError: an unknown metric, a margin that is not above 0, or a baseline of other data.
-        DatasetError: a damaged file of scores, or no query in common. CallError: all queries failed.
+        DatasetError: a damaged file of scores, or no query in common (CallError: all failed).
 
     >>> old = [Score(str(i), "EM", float(i % 4 > 0)) for i in range(200)]
     >>> new = [Score(str(i), "EM", float(i % 4 > 0 or i % 8 == 0)) for i in range(200)]
