@@ -65,7 +65,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with the messages before it, its gold answers and its labels.
+    """The question `text` of the id `query_id`, with earlier messages, gold answers and `labels`.
 
     A turn of a conversation is a query with the earlier turns as its `history` and with the labels
     `conversation` and `turn` (from 1).
@@ -103,7 +103,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation: its turns in order, each a query."""
+    """The conversation `conversation_id`: its `turns` in order, each a query."""
 
     conversation_id: str
     turns: tuple[Query, ...]
@@ -141,7 +141,7 @@ def _shared_labels(turns: Sequence[Query]) -> dict[str, Label]:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A retrievable unit of text."""
+    """A retrievable unit of text: `passage_id`, `title` ("" for none), `text` and `labels`."""
 
     passage_id: str
     text: str
@@ -160,7 +160,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that passages are cut from, or its known part."""
+    """A text that passages are cut from, or its part: `document_id`, `title` and `text`."""
 
     document_id: str
     text: str
@@ -212,7 +212,7 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One query's passages, best first: ids and scores of equal length.
+    """One query's passages, best first: `passage_ids` and as many `scores` (any numbers).
 
     >>> list(Ranking(["b", "a"], [2.0, 1.5]))[0]
     ScoredPassage(passage_id='b', score=2.0, rank=1)
@@ -275,7 +275,7 @@ class ContextPassage:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The passages shown to the generator for one query under one setting, in order."""
+    """The `passages` shown for the query `query_id` under the setting `setting`, in order."""
 
     query_id: str
     setting: str
@@ -306,7 +306,7 @@ def tasks_of(queries: Iterable[Query], contexts: Mapping[str, Context]) -> list[
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A search that a system under test reports as a step to its answer."""
+    """A search `query` of a system under test; its `tokens` and `seconds` are None if unknown."""
 
     query: str
     passages: tuple[Passage, ...] = ()
@@ -332,7 +332,7 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A system's answer to a query, or None with the reason of the failure."""
+    """A system's `answer` to the query `query_id`, or None with the `reason` of the failure."""
 
     query_id: str
     answer: str | None
@@ -341,8 +341,9 @@ class Prediction:
     """Key of the model call in the call log; empty if no model was called."""
     tokens_in: int | None = None
     tokens_out: int | None = None
+    """Tokens of the reply, and `tokens_in` those of the prompt; None if they are not reported."""
     seconds: float | None = None
-    """Latency of the call when it was made."""
+    """Latency of the call in seconds, when it was made."""
     cost: float | None = None
     """In the currency of the price table; None if the price is unknown."""
     passage_ids: tuple[str, ...] | None = None
@@ -350,8 +351,7 @@ class Prediction:
     dropped: str = ""
     """History and passages left out because the prompt would not fit."""
     contexts: tuple[Passage, ...] | None = None
-    """Passages that the system itself answered from, a text without an id as `Passage("", text)`;
-    None if it does not report them."""
+    """Passages that it answered from, a text without an id as `Passage("", text)`; or None."""
     confidence: float | None = None
     """Probability, from 0 to 1, that the system itself gives its answer."""
     status: AnswerStatus = "answered"
@@ -385,7 +385,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A metric's value for one query, or the reason why there is none."""
+    """The `value` in the range of `metric` for `query_id`, or None with `status` and `reason`."""
 
     query_id: str
     metric: str

@@ -111,7 +111,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
 
     @classmethod
     def at(cls, path: Path, *, shared: str | None = None, **options: Any) -> Self:
-        """Return calls with a log at `path`; `shared` is read by `shared_address`."""
+        """Return calls with a log at `path` (`shared`: `shared_address`) and with `options`."""
         return cls(CallLog(path, shared_address(shared)), **options)
 
     def __repr__(self) -> str:
@@ -158,7 +158,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         return view
 
     def cost(self, endpoint: Endpoint, outcome: Outcome) -> float | None:
-        """Return the cost of a reply; None if it is unknown."""
+        """Return the cost of an `outcome` of `endpoint`, in the prices' currency, or None."""
         if not isinstance(outcome, Reply):
             return None
         cost, price = self.prices.cost(endpoint, outcome), self.prices.find(endpoint)
@@ -181,10 +181,10 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
     def estimate(
         self, endpoint: Endpoint, requests: Sequence[Request], *, sample: int = 0, seed: int = 0
     ) -> Estimate:
-        """Return the expected tokens, cost and time of requests.
+        """Return the expected tokens, cost and seconds of requests to `endpoint`.
 
         If `sample` is above 0, that many missing calls, drawn at random with `seed`, are made
-        first, and the estimate uses their replies. The replies are stored like any other.
+        first, and the estimate uses their replies. The replies are stored. `CallError` as of `ask`.
         """
         requests = [self._repeat.request(one) for one in requests]
         if sample:
@@ -228,11 +228,11 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
     def ask(
         self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = "calls"
     ) -> Iterator[Outcome]:
-        """Yield one outcome per request, in order; equal requests are one call.
+        """Yield one outcome per request to `endpoint`, in order; equal requests are one call.
 
-        The failure of a single call is an outcome. Raises `CallError` or `StoreError` if every
-        call is affected: a wrong API key, an unknown model, repeated failures, a full disk. All
-        earlier replies are then in the log.
+        The failure of a single call is an outcome; `title` names the progress. Raises `CallError`
+        or `StoreError` if every call is affected: a wrong API key, an unknown model, repeated
+        failures, a full disk. All earlier replies are then in the log.
         """
         return self._ask(endpoint, [self._repeat.request(one) for one in requests], title)
 

@@ -299,7 +299,9 @@ class Endpoint:
     """
 
     model: str
+    """The name of the model, as its server knows it."""
     base_urls: tuple[str, ...] = ()
+    """Addresses of equal servers, such as `http://host:8000/v1`."""
     api_key_env: str = ""
     """Environment variable with the API key. The key itself is never stored or shown."""
     protocol: str = "openai"

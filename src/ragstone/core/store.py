@@ -85,6 +85,7 @@ class Store:
     """A folder of finished steps, safe for several processes at once."""
 
     root: Path
+    """The folder, made at the first write."""
     trust_code: bool = False
     """Whether a result of other code is found if there is none of this code."""
 

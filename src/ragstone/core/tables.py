@@ -145,7 +145,7 @@ class Tabular(Shown):
         raise NotImplementedError
 
     def to_pandas(self, *, summary: bool = False) -> pd.DataFrame:
-        """Return the table of `to_arrow` as a pandas data frame."""
+        """Return the table of `to_arrow` (also with `summary`) as a pandas data frame."""
         require("to_pandas", "", "pandas")
         import pandas as pd
         from arro3.core import DataType
@@ -163,7 +163,7 @@ class Tabular(Shown):
         )
 
     def to_polars(self, *, summary: bool = False) -> pl.DataFrame:
-        """Return the table of `to_arrow` as a polars data frame."""
+        """Return the table of `to_arrow` (also with `summary`) as a polars data frame."""
         require("to_polars", "", "polars")
         import polars as pl
 

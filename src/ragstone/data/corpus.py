@@ -75,7 +75,7 @@ class Corpus:
         return self.at(self.position(passage_id))
 
     def position(self, passage_id: str) -> int:
-        """Return the position of a passage; raise `KeyError` if no passage has that id."""
+        """Return the position of `passage_id`, from 0; raise `KeyError` if no passage has it."""
         return self._positions[passage_id]
 
     def at(self, position: int) -> Passage:

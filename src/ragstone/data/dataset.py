@@ -88,11 +88,14 @@ class Dataset(Shown):
     """Queries, corpus and qrels as tables, and a name; a turn is a query with a history."""
 
     name: str
+    """The name, which results show."""
     query_table: Table
     corpus: Corpus
+    """The passages, with their collections if there are several."""
     qrel_table: Table
     """Rows (query_id, passage_id, relevance); relevance 0 is judged and not relevant."""
     source: DataSource = DataSource()
+    """Reader, path, revision, licence and digests of the files; empty for records."""
     judged: str = "passage"
     """Unit of the judgements: a passage, or a document (such as a Wikipedia page)."""
     collections: Mapping[str, str] = field(default_factory=dict)
@@ -178,7 +181,7 @@ class Dataset(Shown):
 
     @cached_property
     def qrels(self) -> Mapping[str, dict[str, int]]:
-        """Query id -> passage id -> relevance; read from the table when it is asked for."""
+        """Query id -> passage id -> grade; read from the table when it is asked for."""
         return JudgementRows(self.qrel_table)
 
     def stated_languages(self) -> dict[str, str]:

@@ -91,7 +91,9 @@ def load_dataset(
 
     Raises:
         DatasetError: the path does not exist, its layout is unknown, or a file is malformed.
-        ConfigError: the reader or one of its parameters is unknown.
+        UnknownComponent: the reader is unknown.
+        ConfigError: one of its parameters is unknown.
+        ComponentError: your own reader failed.
     """
     if isinstance(written, Dataset):
         return written

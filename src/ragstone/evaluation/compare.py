@@ -41,6 +41,8 @@ def compare(
 ) -> Comparison:
     """Compare two or more systems on their common queries, metric by metric.
 
+    Sources of the tests and intervals: docs/statistics.md.
+
     Args:
         scores: one mapping from name to scores, or one argument per system. Scores are an
             `Evaluation`, the `Results` of an experiment with one system and one setting (of others

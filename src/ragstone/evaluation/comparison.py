@@ -34,14 +34,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Tabular):
-    """Systems compared under some metrics."""
+    """Systems compared under some metrics; `comparison[metric]` has the pairs of one.
+
+    The page docs/statistics.md has the sources of the tests and intervals.
+    """
 
     systems: tuple[str, ...]
+    """Names of the systems, in the order given."""
     metrics: tuple[MetricComparison, ...]
+    """The pairs of each metric that all systems have."""
     not_shared: Mapping[str, tuple[str, ...]]
     """Metric that is not compared -> the systems without it."""
     confidence: float
+    """Level of the intervals, above 0 and below 1."""
     correction: Correction
+    """Multiple-testing correction of the p values."""
     tests: int
     """Number of p values that were corrected together."""
     clusters: str

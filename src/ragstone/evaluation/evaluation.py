@@ -118,7 +118,7 @@ class Evaluation(Tabular):
 
     @cached_property
     def scores(self) -> dict[str, dict[str, float | None]]:
-        """Metric -> query id -> value."""
+        """Metric -> query id -> value in the range of the metric, or None."""
         found: dict[str, dict[str, float | None]] = {}
         held = columns(self.table)
         for metric, query_id, value in zip(

@@ -66,7 +66,7 @@ def gate(
     The change is new minus baseline, with its sign turned for metrics of which lower is better. A
     metric passes if the one-sided lower 95 % bound of the change is above -margin; else it is worse
     if the upper bound is below 0; else it is undecided. Of several metrics, worse beats undecided
-    and undecided beats pass.
+    and undecided beats pass. Sources of the bounds: docs/gate.md.
 
     Args:
         new: the scores of the new version: anything that `ragstone.compare` takes; or a system
@@ -84,7 +84,7 @@ def gate(
 
     Raises:
         ConfigError: an unknown metric, a margin that is not above 0, or a baseline of other data.
-        DatasetError: a damaged file of scores, or no query in common.
+        DatasetError: a damaged file of scores, or no query in common (CallError: all failed).
 
     >>> old = [Score(str(i), "EM", float(i % 4 > 0)) for i in range(200)]
     >>> new = [Score(str(i), "EM", float(i % 4 > 0 or i % 8 == 0)) for i in range(200)]

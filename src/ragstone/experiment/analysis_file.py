@@ -13,7 +13,7 @@ from ragstone.statistics.paired import Correction
 class AnalysisSpec(BaseModel):
     """The comparisons that decide the verdict; all others are exploratory."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     headline: str | None = None
     """The metric of the verdict; by default that of the file."""

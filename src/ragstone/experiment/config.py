@@ -100,11 +100,12 @@ _SECRET_SCHEMA: Final = WithJsonSchema(
 class Sample(BaseModel):
     """Which queries take part."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     limit: int | None = Field(default=None, ge=1)
     """Answer a random sample of n queries, the same for every system; by default all."""
     seed: int = 0
+    """The seed of the sample; the same seed draws the same queries for every system."""
     per: str | None = None
     """The label whose values are drawn, each with all its queries: `parallel`."""
     queries: str | None = None
@@ -118,16 +119,22 @@ class Sample(BaseModel):
 class SystemSpec(BaseModel):
     """A system: one component per step. A list in place of a value makes one system per value."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: str | None = None
+    """By default the names of its components, with the swept values."""
     query_former: Part = "as-given"
+    """Forms the search text of a query, or several."""
     retriever: Part | None = None
+    """Ranks the passages of the corpus; without it nothing is retrieved."""
     datastore: str | None = None
     """The collections that the retriever searches: `en`, `user`, `user+en`, `all`."""
     reranker: Part | None = None
+    """Orders the first passages of the ranking again."""
     processor: Part | None = None
+    """Shortens or translates the context before the generator gets it."""
     generator: Part | None = None
+    """Answers; a system without one is measured on retrieval alone."""
     release: str | None = None
     """The version of the system; its replies are kept from run to run."""
     identity: str | list[str] | None = None
@@ -148,7 +155,7 @@ class SystemSpec(BaseModel):
 class ExperimentFile(BaseModel):
     """The keys of an experiment file."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """By default the name of the file. Letters, digits, dot, hyphen, underscore."""
@@ -162,6 +169,7 @@ class ExperimentFile(BaseModel):
     executor: Annotated[str, _EXECUTOR] = Field(default="", exclude=True)
     """Where steps are computed: `processes(4)`, `dask(...)`, `ray(...)`; results do not change."""
     sample: Sample = Field(default_factory=Sample)
+    """The queries that take part; by default all."""
     systems: list[SystemSpec] = Field(min_length=1)
     """A mapping from name to system, or a list."""
     settings: Annotated[list[Part], BeforeValidator(_as_list)] = Field(default_factory=list)

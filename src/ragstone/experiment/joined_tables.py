@@ -38,7 +38,7 @@ def leaderboard(
     label_mix_from: str | Path = "",
     **options: Any,
 ) -> Leaderboard:
-    """Return the table of `ragstone leaderboard`.
+    """Return the table of `ragstone leaderboard` (docs/leaderboard.md).
 
     Args:
         sources: stores, experiment files and results; by default the store `.ragstone`.
@@ -69,7 +69,7 @@ def effects(
     factors: Names = (),
     **options: Any,
 ) -> EffectsReport:
-    """Return the report of `ragstone effects`.
+    """Return the report of `ragstone effects` (docs/effects.md).
 
     Args:
         sources: those of `leaderboard`.
@@ -94,7 +94,7 @@ def sensitivity(
     factors: Names = (),
     **options: Any,
 ) -> SensitivityReport:
-    """Return the report of `ragstone sensitivity`.
+    """Return the report of `ragstone sensitivity` (docs/effects.md).
 
     Args:
         sources: those of `leaderboard`.

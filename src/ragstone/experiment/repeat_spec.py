@@ -20,11 +20,13 @@ _Count: TypeAlias = Annotated[int, Field(ge=1, le=limits.MAX_REPEATS, strict=Tru
 class RepeatSpec(BaseModel):
     """The number of answers to each query, and of verdicts on each answer."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     answers: _Count = 1
+    """Number of answers of each sampling system to each query."""
     verdicts: _Count | None = None
-    """By default 1 if answers are repeated, else as many as `answers`."""
+    """Number of verdicts on each answer; by default 1 if answers are repeated, else as many as
+    `answers`."""
 
 
 def _as_mapping(written: object) -> object:

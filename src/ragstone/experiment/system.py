@@ -32,12 +32,19 @@ class System:
     """A pipeline under test: one component per step; None skips the step."""
 
     name: str
+    """The name in the experiment file, with swept values in brackets."""
     query_former: QueryFormer
+    """Forms the search text."""
     retriever: Retriever | None = None
+    """Ranks passages."""
     reranker: Reranker | None = None
+    """Orders the first passages again."""
     processor: Processor | None = None
+    """Shortens or translates the context."""
     generator: Generator | None = None
+    """Answers."""
     repeats: RepeatCounts = ONCE
+    """Numbers of answers to each query, and of verdicts on each answer."""
     datastore: str = ""
     """The collections that the retriever searches; "" for the query's own, or all passages."""
 

@@ -71,7 +71,7 @@ class StoredResults(StoredTables):
 
     @classmethod
     def load(cls, store: Store, name: str) -> Self:
-        """Return the results of the last experiment with this name; `StoreError` without one."""
+        """Return the last results of the name in `store`; `StoreError` if there are none."""
         return cls(store, Record.load(store, name))
 
     @property
@@ -106,7 +106,7 @@ class StoredResults(StoredTables):
 
     @cached_property
     def qrels(self) -> Mapping[str, dict[str, int]]:
-        """Query id -> passage id -> relevance."""
+        """Query id -> passage id -> grade of relevance."""
         return JudgementRows(self.stored_table(self.record.tables.qrels))
 
     @cached_property

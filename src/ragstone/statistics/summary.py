@@ -35,7 +35,10 @@ _SHARE_OF_EQUALS: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Summary(Shown):
-    """The mean of some values, with the numbers that a reader needs to judge it."""
+    """The mean of some values, with the numbers that a reader needs to judge it.
+
+    The sources of its interval are in docs/statistics.md.
+    """
 
     mean: float | None
     """None without values; that of the worst case under `bounds`."""

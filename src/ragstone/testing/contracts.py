@@ -83,7 +83,7 @@ def check_chunker(chunker: Any) -> None:
 
 
 def check_query_former(query_former: Any) -> None:
-    """Check that a query former returns one text per query."""
+    """Check that `query_former` returns one text per query."""
     _run("query_formers", query_former, _queries())
 
 

@@ -34,7 +34,10 @@ class ScriptedCalls(Calls):
     def ask(
         self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = ""
     ) -> Iterator[Outcome]:
-        """Yield the scripted outcome of each request; a text becomes a finished reply."""
+        """Yield the outcome of each of `requests`; a text becomes a finished reply.
+
+        `endpoint` and `title` are not used.
+        """
         for request in requests:
             self.asked.append(request)
             outcome = self.answer(request)

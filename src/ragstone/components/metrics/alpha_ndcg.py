@@ -30,6 +30,13 @@ class AlphaNDCG(BinaryMetric):
     Clarke et al., SIGIR 2008; equals TREC's ndeval. The ideal ranking is made greedily: at each
     rank the passage with the highest gain, of equal ones that with the highest id.
 
+    Formula: nDCG of the gains (1 - alpha)^(earlier passages on the subtopic), summed over
+    subtopics.
+
+    Source: Clarke et al., SIGIR 2008.
+
+    Trap: the greedy ideal is not always the best one, so compare with the same tool only.
+
     Args:
         alpha: 0 counts every passage on a subtopic fully, 1 only the first one.
         rel: lowest grade of a passage that covers its subtopic.

@@ -19,6 +19,12 @@ class AnswerInContext(AnswerMetric):
 
     FlashRAG and DPR report it, without word borders, as top-k accuracy. It needs no qrels. An empty
     context gives 0.
+
+    Formula: 1 if a passage shown contains the words of a gold answer.
+
+    Source: Karpukhin et al., DPR, EMNLP 2020.
+
+    Trap: the words may stand in a passage that does not answer the query.
     """
 
     name: ClassVar[str] = "answer-in-context"

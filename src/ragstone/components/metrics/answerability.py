@@ -25,6 +25,12 @@ class Answerability(AnswerMetric):
     The mean is mtRAG's answerability accuracy (Katsis et al., 2025, section 6.3.3), with `refusal`
     instead of the judge that detects refusals. It applies only to queries with the label
     `answerability` "answerable", "partial" or "unanswerable".
+
+    Formula: 1 if refusal and label agree.
+
+    Source: Katsis et al., MTRAG, TACL 2025.
+
+    Trap: errors of `refusal` are errors of this metric.
     """
 
     name: ClassVar[str] = "answerability"

@@ -27,6 +27,13 @@ class AssignedNuggets(AnswerMetric):
     or `not_support` per nugget; rows of TREC RAG's nuggetizer become such rows. The aggregates are
     those of the judge `nuggets`. An answer without assignments has no value.
 
+    Formula: supported nuggets / all nuggets; weighted: partial support is 0.5 and an okay
+    nugget 0.5.
+
+    Source: Pradeep et al., AutoNuggetizer, TREC RAG 2024.
+
+    Trap: values of different assigners are not comparable.
+
     Args:
         of: the aggregate: `weighted`, `all` or `vital`, or their strict forms `strict-weighted`,
             `strict` (of all nuggets) and `strict-vital`.

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MAP(BinaryMetric):
-    """Average precision. Equals trec_eval's map, and map_cut at k."""
+    """Average precision. Equals trec_eval's map, and map_cut at k.
+
+    Formula: sum of P@rank at the relevant passages found / all relevant passages.
+
+    Source: Buckley and Voorhees, SIGIR 2000.
+
+    Trap: unjudged passages count as not relevant.
+    """
 
     name: ClassVar[str] = "MAP"
     description: ClassVar[str] = (

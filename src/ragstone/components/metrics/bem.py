@@ -30,6 +30,12 @@ class BEM(AnswerMetric):
     judgements of short answers in English. The most probable gold answer counts; a blank answer
     gives 0.
 
+    Formula: probability of the class "equivalent".
+
+    Source: Bulian et al., EMNLP 2022.
+
+    Trap: it was trained on short English answers.
+
     Args:
         model: a folder, or a name on the hub, of a sequence classifier whose second class is
             "equivalent".

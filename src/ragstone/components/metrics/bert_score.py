@@ -134,6 +134,13 @@ class BertScoreP(BertScore):
 
     Zhang et al., ICLR 2020, no idf. Rescaled with the baseline of the default model; an empty
     answer has 0 before that, as in the released package, and so a negative value after it.
+
+    Formula: mean over the answer's tokens of the highest cosine with a token of the gold
+    answer, rescaled.
+
+    Source: Zhang et al., ICLR 2020.
+
+    Trap: values depend on the encoder and on its layer.
     """
 
     name: ClassVar[str] = "BERTScore-P"
@@ -145,6 +152,13 @@ class BertScoreR(BertScore):
     """BERTScore recall: each token of the gold answer with the most similar one of the answer.
 
     Zhang et al., ICLR 2020, no idf. Rescaled as `BERTScore-P`.
+
+    Formula: mean over the gold answer's tokens of the highest cosine with a token of the
+    answer, rescaled.
+
+    Source: Zhang et al., ICLR 2020.
+
+    Trap: values depend on the encoder and on its layer.
     """
 
     name: ClassVar[str] = "BERTScore-R"
@@ -156,6 +170,12 @@ class BertScoreF1(BertScore):
     """BERTScore F1: the harmonic mean of its precision and recall, then rescaled by itself.
 
     Zhang et al., ICLR 2020, no idf. Rescaled as `BERTScore-P`.
+
+    Formula: 2 P R / (P + R) before the rescaling.
+
+    Source: Zhang et al., ICLR 2020.
+
+    Trap: values depend on the encoder and on its layer.
     """
 
     name: ClassVar[str] = "BERTScore-F1"
@@ -168,6 +188,12 @@ class BertKPrecision(BertScore):
 
     Katsis et al., MTRAG, TACL 2025; K is for knowledge. Each passage is compared alone and rescaled
     as `BERTScore-P`. It needs no gold answer. An empty context gives 0, as in the released figures.
+
+    Formula: that of `BERTScore-P` with a passage in place of the gold answer, the best passage.
+
+    Source: Katsis et al., MTRAG, TACL 2025.
+
+    Trap: texts beyond the encoder's maximum are cut.
     """
 
     name: ClassVar[str] = "Bert-K-Precision"

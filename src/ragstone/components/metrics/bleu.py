@@ -15,6 +15,12 @@ class Bleu(SacrebleuMetric):
     Papineni et al., ACL 2002; Post, WMT 2018. Per answer, n-grams that the answer is too short for
     are left out. The score of all answers together is not the mean: it is reported beside it.
 
+    Formula: brevity penalty times the geometric mean of the n-gram precisions, n from 1 to 4.
+
+    Source: Papineni et al., ACL 2002; Post, WMT 2018.
+
+    Trap: short answers have few 4-grams; the mean of answers is not the BLEU of the set.
+
     Args:
         tokenize: sacrebleu's tokeniser: "13a" for European languages, "zh", "char" for scripts
             without spaces, "intl" or "none".

@@ -21,6 +21,13 @@ class Bpref(BinaryMetric):
 
     Buckley and Voorhees, SIGIR 2004; equals trec_eval's bpref. Unjudged passages have no influence,
     so it suits runs of which few passages are judged. Grades below 0 count as unjudged.
+
+    Formula: 1/R times the sum over relevant passages of 1 - min(bad ones before, R) / min(R,
+    all bad ones).
+
+    Source: Buckley and Voorhees, SIGIR 2004.
+
+    Trap: it needs judged passages that are not relevant.
     """
 
     name: ClassVar[str] = "bpref"

@@ -30,6 +30,12 @@ class Char3Recall(AnswerMetric):
     A run of characters without spaces (Chinese, Japanese, Thai, Korean) is one word. If it has
     fewer than three characters, it is searched in the runs of the answer: 北京 is in 答案是北京市.
 
+    Formula: character 3-grams of the gold answer that the answer has / all of them.
+
+    Source: Chirkova et al., 2024.
+
+    Trap: long answers have many 3-grams.
+
     Args:
         variant: "bergen" works on SQuAD-normalised text split at spaces. It does not find 北京
             there.

@@ -14,6 +14,13 @@ class Chrf(SacrebleuMetric):
 
     Popović, WMT 2015. It reads every script and forgives inflection.
 
+    Formula: (1 + 4) P R / (4 P + R), of the mean precision and recall of character n-grams up
+    to six.
+
+    Source: Popović, WMT 2015.
+
+    Trap: unrelated texts of one language get well above 0.
+
     Args:
         words: longest word n-gram that counts too; 2 is chrF++.
     """

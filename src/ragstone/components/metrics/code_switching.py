@@ -77,6 +77,12 @@ class CodeSwitching(AnswerMetric):
     Numbers, citations, addresses, code, and foreign words with a capital letter (names) or fewer
     than three letters (units) are left out. The metric does not apply to answers that are too short
     to tell their language.
+
+    Formula: words in another language than the main part / words with a language.
+
+    Source: Das and Gambäck, ICON 2014.
+
+    Trap: an answer that is wholly in a wrong language gets 0.
     """
 
     name: ClassVar[str] = "code-switching"

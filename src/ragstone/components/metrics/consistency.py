@@ -15,6 +15,12 @@ from ragstone.text.normalise import words
 class Consistency(RepeatMetric):
     """The share of pairs of answers to a query that agree.
 
+    Formula: pairs of answers that agree / all pairs.
+
+    Source: Elazar et al., TACL 2021.
+
+    Trap: a system that is always wrong in the same way gets 1.
+
     Args:
         of: `answers` compares the answers after normalisation (case, punctuation, articles), as
             Elazar et al. (TACL 2021) compare answers to paraphrases; `correctness` compares

@@ -20,6 +20,12 @@ class ERR(RankingMetric):
 
     Chapelle et al., CIKM 2009. A reader who is satisfied by a passage stops there.
 
+    Formula: sum over ranks of 1/rank times the probability that the reader stops there.
+
+    Source: Chapelle et al., CIKM 2009.
+
+    Trap: values are comparable under the same highest grade only.
+
     Args:
         k: the cutoff, or None.
         top: the highest grade of the scale; 0 takes the highest one in the qrels.

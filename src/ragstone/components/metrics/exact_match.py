@@ -23,6 +23,12 @@ class ExactMatch(AnswerMetric):
     Rajpurkar et al., EMNLP 2016, with the words of `ragstone.text.normalise`. An empty answer
     gives 0.
 
+    Formula: 1 if the words of the answer are those of a gold answer.
+
+    Source: Rajpurkar et al., SQuAD, EMNLP 2016.
+
+    Trap: a full sentence around the right words gets 0.
+
     Args:
         variant: "squad" is SQuAD's script (BERGEN's EM is the same), "mirage" the released scorer's
             strict form, which only lowers case.

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class F1At(BinaryMetric):
-    """F1 at k: the harmonic mean of P@k and R@k, query by query, as MIRAGE reports it."""
+    """F1 at k: the harmonic mean of P@k and R@k, query by query, as MIRAGE reports it.
+
+    Formula: 2 P R / (P + R), of P@k and R@k of the query.
+
+    Source: van Rijsbergen, Information Retrieval, 1979; Park et al., MIRAGE, 2025.
+
+    Trap: it is not the F1 of the mean precision and the mean recall.
+    """
 
     name: ClassVar[str] = "F1"
     description: ClassVar[str] = "The harmonic mean of ranking precision and recall at k."

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hit(BinaryMetric):
-    """Hit at k. Equals trec_eval's success_k."""
+    """Hit at k. Equals trec_eval's success_k.
+
+    Formula: 1 if one of the first k passages is relevant, else 0.
+
+    Source: Craswell and Hawking, TREC 2004 web track; success_k of trec_eval.
+
+    Trap: more relevant passages do not raise it.
+    """
 
     name: ClassVar[str] = "hit"
     description: ClassVar[str] = "1 if any relevant passage is among the first k, else 0."

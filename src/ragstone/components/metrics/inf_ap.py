@@ -25,6 +25,12 @@ class InfAP(BinaryMetric):
     Yilmaz and Aslam, CIKM 2006; equals trec_eval's infAP. A grade of -1 marks a pooled passage that
     was not judged; a passage that is absent from the qrels was not pooled and counts as not
     relevant.
+
+    Formula: 1/R times the sum over relevant passages of the expected precision at their rank.
+
+    Source: Yilmaz and Aslam, CIKM 2006.
+
+    Trap: it needs the grades -1 of the pool; without them it is near MAP.
     """
 
     name: ClassVar[str] = "infAP"

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Judged(RankingMetric):
-    """The share of judged passages; rankings shorter than k are measured over their own length."""
+    """The share of judged passages; rankings shorter than k are measured over their own length.
+
+    Formula: judged passages among the first k / the passages ranked there.
+
+    Source: the measure Judged of ir_measures, MacAvaney et al., ECIR 2022.
+
+    Trap: it says nothing on relevance: read it beside the other metrics.
+    """
 
     name: ClassVar[str] = "judged"
     direction: ClassVar[Direction] = "neutral"

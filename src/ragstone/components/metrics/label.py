@@ -37,6 +37,13 @@ class Label(AnswerMetric):
     so is one that states none (an abstention). "no" within a sentence before another word ("no
     doubt") is not the option.
 
+    Formula: 1 if the set of stated options is that of the gold answer.
+
+    Source: the accuracy of PubMedQA, Jin et al., EMNLP 2019.
+
+    Trap: the options are read by words, so an explanation that names another option can make it
+    wrong.
+
     Args:
         options: the labels, such as `label(yes, no, maybe)`.
     """

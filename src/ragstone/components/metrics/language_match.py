@@ -32,6 +32,12 @@ class LanguageMatch(AnswerMetric):
     the expected one, those of the passages that were shown, English and `languages`. The value
     depends on its own query alone, never on the other queries of a sample.
 
+    Formula: 1 if the recognised language is the expected one.
+
+    Source: Chirkova et al., 2024.
+
+    Trap: names and short answers are recognised badly.
+
     Args:
         longer_than: the rule of BERGEN: the metric does not apply to answers of n characters or
             fewer, and any longer text is recognised among all languages. (The short ones are -1 in

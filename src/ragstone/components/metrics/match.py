@@ -43,6 +43,12 @@ class Match(AnswerMetric):
     sentence, is removed first, because an echo of the query is not an answer; but an answer that
     equals a gold answer stays whole. An empty answer gives 0.
 
+    Formula: 1 if the words of a gold answer occur in the answer without a gap.
+
+    Source: Mallen et al., ACL 2023.
+
+    Trap: an answer that names several candidates matches too, and long answers match more.
+
     Args:
         variant: "bergen" and "mirage" look for the characters of the gold answer, even inside of
             words ("Art" in "Martha"): after SQuAD's normalisation, or only in lower case (MIRAGE's

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MRR(BinaryMetric):
-    """Reciprocal rank. Equals trec_eval's recip_rank; TREC DL uses `rel=2`."""
+    """Reciprocal rank. Equals trec_eval's recip_rank; TREC DL uses `rel=2`.
+
+    Formula: 1 / rank of the first relevant passage, 0 if there is none.
+
+    Source: Voorhees, TREC-8 question answering track, 1999.
+
+    Trap: it looks at one passage only, and the first ranks decide.
+    """
 
     name: ClassVar[str] = "MRR"
     description: ClassVar[str] = (

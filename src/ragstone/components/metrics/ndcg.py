@@ -22,6 +22,13 @@ class NDCG(RankingMetric):
     Järvelin and Kekäläinen, ACM TOIS 20(4), 2002; equals trec_eval's ndcg_cut. Grades of 0 and
     below gain nothing.
 
+    Formula: sum of gain / log2(rank + 1) over the first k, divided by that of the best order.
+
+    Source: Järvelin and Kekäläinen, ACM TOIS 20(4), 2002.
+
+    Trap: the mean hides how many relevant passages a query has; MIRAGE's form rewards short
+    lists.
+
     Args:
         k: the cutoff, or None.
         gains: "linear" (the grade, as in trec_eval) or "exponential" (2^grade - 1, as in Burges et

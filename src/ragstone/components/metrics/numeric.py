@@ -75,6 +75,13 @@ class Numeric(AnswerMetric):
     with any unit. If the gold answer is a date, the answer must contain that date. The first number
     of the gold answer counts.
 
+    Formula: 1 if a number of the answer is within the tolerance of the gold number, in its
+    unit.
+
+    Source: Ragstone's own rule (2026).
+
+    Trap: an answer with many numbers matches more.
+
     Args:
         tolerance: relative difference that still counts as equal, of the gold value; dates must be
             equal.

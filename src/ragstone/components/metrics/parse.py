@@ -40,7 +40,8 @@ SYNONYMS: Final[dict[str, str]] = {
 def parse_metric(written: Any, folder: Path | None = None) -> RankingMetric | AnswerMetric:
     """Return the metric of a name, of a mapping with the key `name`, or of your own class.
 
-    Case does not matter, and common synonyms are known. `str` of the metric is its canonical name.
+    `written` is a name such as "nDCG@10". Case does not matter, and common synonyms are known.
+    `str` of the metric is its canonical name.
     Your own class is `my_file.py:MyMetric`, a path relative to `folder`.
 
     >>> str(parse_metric("ndcg@10")), str(parse_metric("nDCG(gains=exponential)@10"))

@@ -18,6 +18,12 @@ class PassAt(RepeatMetric):
     Estimated without bias from the n answers of a query, of which c are correct: 1 - C(n - c, k) /
     C(n, k) (Chen et al., Evaluating Large Language Models Trained on Code, 2021). n is at least k.
 
+    Formula: 1 - C(n - c, k) / C(n, k), of n answers of which c are correct.
+
+    Source: Chen et al., 2021.
+
+    Trap: it rises with k, so compare systems at the same k.
+
     Args:
         k: number of answers.
     """

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrecisionAt(BinaryMetric):
-    """Precision at k. The divisor is k even for shorter rankings, as in trec_eval's P_k."""
+    """Precision at k. The divisor is k even for shorter rankings, as in trec_eval's P_k.
+
+    Formula: relevant passages among the first k / k.
+
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    Trap: with fewer than k relevant passages it cannot reach 1.
+    """
 
     name: ClassVar[str] = "P"
     description: ClassVar[str] = (

@@ -55,6 +55,12 @@ class RbAgg(BertMetric):
     Katsis et al., MTRAG, TACL 2025. An empty context gives 0. Values of another encoder, which the
     name then shows, are not comparable with mtRAG's.
 
+    Formula: 3 / (1/a + 1/b + 1/c), of ROUGE-L and the two BERTScores mapped by (x + 1) / 2.
+
+    Source: Katsis et al., MTRAG, TACL 2025.
+
+    Trap: the mapping gives unrelated texts 0.5, so ROUGE-L decides.
+
     Args:
         variant: "mtrag" compares the answer with the first gold answer alone, takes Google's
             ROUGE-L and maps the two BERTScores by (x + 1) / 2; "clipped" takes the best gold answer

@@ -22,6 +22,12 @@ class RBP(BinaryMetric):
     Moffat and Zobel, ACM TOIS 27(1), 2008. Unjudged passages gain nothing, so the value is a lower
     bound; the upper bound is the value plus `RBP-residual`.
 
+    Formula: (1 - p) times the sum of p^(rank - 1) over the relevant passages.
+
+    Source: Moffat and Zobel, ACM TOIS 27(1), 2008.
+
+    Trap: the value of a short ranking is a lower bound.
+
     Args:
         p: probability of going on; a reader sees 1 / (1 - p) passages on average.
         rel: lowest grade of a relevant passage.
@@ -57,6 +63,12 @@ class RBPResidual(RBP):
     """The RBP that the ranking would gain if every unjudged passage, and all further ranks, gained.
 
     Moffat and Zobel, ACM TOIS 27(1), 2008: the width of the interval in which RBP is uncertain.
+
+    Formula: 1 - (1 - p) times the sum of p^(rank - 1) over the judged passages.
+
+    Source: Moffat and Zobel, ACM TOIS 27(1), 2008.
+
+    Trap: it grows if fewer passages are judged, whatever their relevance.
     """
 
     name: ClassVar[str] = "RBP-residual"

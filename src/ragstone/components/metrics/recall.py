@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecallAt(BinaryMetric):
-    """Recall at k; 0 without relevant passages. Equals trec_eval's recall_k."""
+    """Recall at k; 0 without relevant passages. Equals trec_eval's recall_k.
+
+    Formula: relevant passages among the first k / all relevant passages.
+
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    Trap: with more than k relevant passages it cannot reach 1.
+    """
 
     name: ClassVar[str] = "R"
     description: ClassVar[str] = (

@@ -10,7 +10,14 @@ from ragstone.components.metrics.rouge import Rouge
 
 @dataclass(frozen=True)
 class RougeL(Rouge):
-    """ROUGE-L: the longest common subsequence of pieces."""
+    """ROUGE-L: the longest common subsequence of pieces.
+
+    Formula: 2 P R / (P + R), of the length of the longest common subsequence.
+
+    Source: Lin, ROUGE, ACL workshop 2004.
+
+    Trap: ROUGE-Lsum, which works by sentences, has other values.
+    """
 
     name: ClassVar[str] = "ROUGE-L"
     description: ClassVar[str] = (

@@ -187,6 +187,12 @@ class RowChecks(AnswerMetric):
     A query without a check is not applicable, and so is one whose latency or cost is not known
     unless another check fails.
 
+    Formula: 1 if every check passes.
+
+    Source: Ragstone's own rule (2026).
+
+    Trap: queries without checks are left out of the mean.
+
     Args:
         kind: only the checks of this kind, such as `checks(contains)`.
     """

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RPrec(BinaryMetric):
-    """Precision at R, for R relevant passages. Equals trec_eval's Rprec."""
+    """Precision at R, for R relevant passages. Equals trec_eval's Rprec.
+
+    Formula: relevant passages among the first R / R.
+
+    Source: Buckley and Voorhees, SIGIR 2000.
+
+    Trap: with one relevant passage it is P@1.
+    """
 
     name: ClassVar[str] = "Rprec"
     description: ClassVar[str] = (

@@ -32,6 +32,12 @@ class SameLanguage(RankingMetric):
     Passages of unknown language are left out. Neither end is better: what is right depends on the
     datastore (Chirkova et al., 2024, compare them). The passages need no qrels, but a query without
     a relevant passage has no value, as for the other metrics of rankings.
+
+    Formula: passages in the language of the query / passages of known language, of the first k.
+
+    Source: Chirkova et al., 2024.
+
+    Trap: neither end is better, and short passages are recognised badly.
     """
 
     name: ClassVar[str] = "same-language"

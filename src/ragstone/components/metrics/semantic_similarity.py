@@ -21,6 +21,12 @@ class SemanticSimilarity(EncoderMetric):
     """The highest cosine with a gold answer, of a sentence encoder's vectors; at least 0.
 
     A blank answer gives 0: it has no meaning to compare.
+
+    Formula: max(0, cosine of the vectors of the two texts), for the best gold answer.
+
+    Source: Reimers and Gurevych, Sentence-BERT, EMNLP 2019.
+
+    Trap: a negation hardly changes it.
     """
 
     model: str = "all-minilm-l6-v2"

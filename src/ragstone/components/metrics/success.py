@@ -10,6 +10,13 @@ from ragstone.components.metrics.hit import Hit
 
 @dataclass(frozen=True)
 class Success(Hit):
-    """Hit at k under the name that trec_eval and KILT use."""
+    """Hit at k under the name that trec_eval and KILT use.
+
+    Formula: that of `hit@k`.
+
+    Source: Craswell and Hawking, TREC 2004 web track; success_k of trec_eval.
+
+    Trap: more relevant passages do not raise it.
+    """
 
     name: ClassVar[str] = "success"

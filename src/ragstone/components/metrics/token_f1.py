@@ -12,6 +12,12 @@ from ragstone.components.metrics.token_rate import TokenRate
 class TokenF1(TokenRate):
     """F1 of the answer's words against those of the gold answer that gives the highest F1.
 
+    Formula: 2 P R / (P + R), of the shared words.
+
+    Source: Rajpurkar et al., SQuAD, EMNLP 2016.
+
+    Trap: word order and negation do not count, and long answers get less.
+
     Args:
         variant: "squad" uses SQuAD's normalisation (BERGEN's F1 is the same). "mirage" compares the
             set of the answer's words with the united set of all gold answers' words, so that a gold

@@ -12,6 +12,12 @@ from ragstone.components.metrics.token_rate import TokenRate
 class TokenPrecision(TokenRate):
     """Token precision against the gold answer of highest F1.
 
+    Formula: shared words / words of the answer.
+
+    Source: Rajpurkar et al., SQuAD, EMNLP 2016.
+
+    Trap: a single right word gets 1.
+
     Args:
         variant: "bergen" takes the best gold answer for precision alone, after SQuAD's
             normalisation; "mirage" compares with the united set of all gold answers' words.

@@ -10,7 +10,14 @@ from ragstone.components.metrics.token_rate import TokenRate
 
 @dataclass(frozen=True)
 class TokenRecall(TokenRate):
-    """Token recall against the gold answer of highest F1, with the variants of `TokenPrecision`."""
+    """Token recall against the gold answer of highest F1, with the variants of `TokenPrecision`.
+
+    Formula: shared words / words of the gold answer.
+
+    Source: Rajpurkar et al., SQuAD, EMNLP 2016.
+
+    Trap: a long answer that contains every word gets 1.
+    """
 
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 

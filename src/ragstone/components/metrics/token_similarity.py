@@ -21,6 +21,13 @@ class TokenSimilarity(EncoderMetric):
 
     Not rescaled: unrelated texts get well above 0. An empty answer gives 0.
 
+    Formula: 2 P R / (P + R), of the highest cosine of each token with a token of the other
+    text.
+
+    Source: the matching of BERTScore, Zhang et al., ICLR 2020.
+
+    Trap: it is not BERTScore: encoder and scale are others.
+
     Args:
         of: the value: F1, precision or recall.
     """
