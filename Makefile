@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign pictures clean fuzz lock audit licences sbom dist man lowest
-.PHONY: help demo torch test check lint types format bench figures campaign pictures site clean fuzz lock audit licences sbom
+.PHONY: help demo torch test check lint types format bench figures campaign pictures site clean fuzz \
+	lock audit licences sbom dist man lowest
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
