@@ -10,6 +10,7 @@ A failure names page and line. `--write` puts the real output in the place of on
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import linecache
 import os
@@ -36,7 +37,7 @@ if __name__ == "__main__":
 
 from tools.shown_blocks import Block, Command, PageError, commands_of, read_blocks
 
-_SHELL_SIGNS: Final = re.compile(r"[|<>;&]|\$\(")
+_SHELL_SIGNS: Final = re.compile(r"[|<>;&()]")
 _PROGRESS: Final = re.compile(r".+: [\d,]+ of [\d,]+, .* per second")
 _PORT: Final = "9000"
 """The port of every server that a page starts; one that is free is put in its place."""
@@ -193,10 +194,10 @@ class PageRun:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         printed = io.StringIO()
         try:
-            code = compile(source, name, "exec")
-            if not block.reason:
-                with redirect_stdout(printed):
-                    exec(code, vars(self.program))  # noqa: S102 - what the page shows
+            tree = ast.parse(source, name)
+            with redirect_stdout(printed):
+                if not block.reason:
+                    self._execute(tree, name)
         except Exception as error:
             lines = [e.lineno or 0 for e in traceback.extract_tb(error.__traceback__)
                      if e.filename == name]  # fmt: skip
@@ -213,13 +214,27 @@ class PageRun:
                 [f"#> {row}".rstrip() for row in output.rstrip().splitlines()],
             )  # fmt: skip
 
+    def _execute(self, tree: ast.Module, name: str) -> None:
+        """Run a program; of a notebook's cell the last expression is displayed."""
+        last = tree.body[-1] if tree.body and self.page.suffix == ".ipynb" else None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
+        names = vars(self.program)
+        exec(compile(tree, name, "exec"), names)  # noqa: S102 - what the page shows
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), name, "eval"), names)  # noqa: S307
+            getattr(value, "_repr_html_", value.__repr__)()
+
     def _command(self, block: Block, command: Command) -> None:
         self.counts["commands"] += 1
+        text = self._with_port(command.code)
+        in_a_shell = bool(_SHELL_SIGNS.search(_unquoted(text)))
         try:
-            words = shlex.split(self._with_port(command.text), comments=True)
+            words = shlex.split(text)
         except ValueError as error:
             raise PageError(block.page, command.line, str(error)) from error
-        text = self._with_port(command.text)
+        if in_a_shell and (wrong := in_shell(f"bash -n -c {shlex.quote(text)}"))[1]:
+            raise PageError(block.page, command.line, wrong[0])
         if words[:1] == ["ragstone"]:
             self._parse(block, command, words)
         if block.reason:
@@ -230,7 +245,7 @@ class PageRun:
             code = 0
         elif words[0] == "pip":
             return  # tests/docs/test_shown.py checks the extras; the wheel's check installs them
-        elif words[0] == "ragstone" and not _SHELL_SIGNS.search(_unquoted(text)):
+        elif words[0] == "ragstone" and not in_a_shell:
             output, code = self.run(words[1:])
         else:
             output, code = in_shell(text)
@@ -282,13 +297,13 @@ class PageRun:
 
 
 def _lines(output: str) -> list[str]:
-    """Return the lines of an output without those that report progress, which a slow machine has."""
+    """Return the lines of an output without progress, which only a slow machine reports."""
     lines = [line.rstrip() for line in output.strip("\n").splitlines()]
     return [line for line in lines if not _PROGRESS.match(line)]
 
 
 def _unquoted(text: str) -> str:
-    return re.sub(r"'[^']*'|\"[^\"]*\"|#.*$", "", text)
+    return re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
 
 
 def _free_port() -> str:

@@ -1,12 +1,14 @@
 """The blocks of code that a page of the documentation shows, with what each of them is.
 
-A fenced block is a file if it has a title (```yaml title="mine.yaml"), part of the page's program if
-it is Python, lines for a shell if it has commands, and an illustration otherwise. A comment such as
-<!-- not run: needs a GPU --> directly before a block is the reason why it does not run.
+A fenced block is a file if it has a title (```yaml title="mine.yaml"), part of the page's program
+if it is Python, lines for a shell if it has commands, and an illustration otherwise. A comment such
+as <!-- not run: needs a GPU --> directly before a block is the reason why it does not run. The
+cells of a notebook are one program, too.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ PROGRAMS: Final = ("ragstone", "pip", "python", "pytest")
 _FENCE: Final = re.compile(r"^( *)```(\w*) *(.*)$")
 _TITLE: Final = re.compile(r'^title="([^"]+)"$')
 _REASON: Final = re.compile(r"^ *<!-- not run: (.+) -->$")
+_CODE: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\\.|(?<!\s)#|[^#'"\\])*""")
 _SHELLS: Final = ("console", "bash", "sh")
 _COMMAND: Final = re.compile(rf"^\$ |^(\w+=\S+ )*({'|'.join(PROGRAMS)}) ")
 
@@ -69,7 +72,13 @@ class Command:
     @property
     def words(self) -> list[str]:
         """Return the command's words; a comment at its end is left out."""
-        return shlex.split(self.text, comments=True)
+        return shlex.split(self.code)
+
+    @property
+    def code(self) -> str:
+        """Return the command without a comment at its end."""
+        found = _CODE.match(self.text)
+        return found[0].rstrip() if found else self.text
 
 
 def read_blocks(page: Path) -> list[Block]:
@@ -79,6 +88,8 @@ def read_blocks(page: Path) -> list[Block]:
         PageError: if a block is not closed, or its first line has more than a language and a title.
     """
     name = str(page.relative_to(ROOT)) if page.is_relative_to(ROOT) else page.name
+    if page.suffix == ".ipynb":
+        return _cells(page, name)
     found: list[Block] = []
     opened: tuple[int, str, str, str, str] | None = None
     reason, body = "", list[str]()
@@ -103,6 +114,18 @@ def read_blocks(page: Path) -> list[Block]:
     if opened:
         raise PageError(name, opened[0], "the block is not closed")
     return found
+
+
+def _cells(notebook: Path, name: str) -> list[Block]:
+    """Return the cells with code of a notebook; a source line has a line of its own in the file."""
+    text = notebook.read_text("utf-8")
+    starts = [n for n, line in enumerate(text.splitlines(), 1) if line.endswith('"source": [')]
+    cells = json.loads(text)["cells"]
+    return [
+        Block(name, start + 1, "python", "", "", "".join(cell["source"]) + "\n")
+        for start, cell in zip(starts, cells, strict=True)
+        if cell["cell_type"] == "code"
+    ]
 
 
 def commands_of(block: Block) -> Iterator[Command]:
