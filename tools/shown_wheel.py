@@ -1,6 +1,6 @@
 """Run the README and the tutorials with the built wheel: `python tools/shown_wheel.py [FOLDER]`.
 
-Builds the wheel, installs it with the extras that the pages install into a new environment, and runs
+Builds the wheel, installs it with the extras of these pages into a new environment, and runs
 `tools/shown.py` with its interpreter, with an empty home and each command as a process. The exit
 code is that of the pages. FOLDER, a temporary one by default, keeps the environment.
 """
