@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench figures campaign pictures site clean fuzz \
+.PHONY: help demo torch test check lint types format bench figures campaign pictures site shown clean fuzz \
 	lock audit licences sbom dist man lowest
 
 help: ## show the targets
@@ -46,10 +46,14 @@ test: $(VENV)/.dev ## run every test whose packages are installed, and list the 
 	-$(BIN)/ragstone models fetch e5-small  # Linux alone; elsewhere its tests are skipped
 	$(BIN)/python -m pytest --numprocesses auto --quiet
 
-lint: $(VENV)/.dev ## check format, lint rules and phrases
+lint: $(VENV)/.dev ## check format, lint rules, phrases and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python tools/plain_english.py
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs examples benchmarks/README.md
+
+shown: $(VENV)/.dev ## run the README and the tutorials with the built wheel, in an empty folder and an empty home
+	$(BIN)/python tools/shown_wheel.py
 
 types: $(VENV)/.dev ## check types, strictly
 	$(BIN)/mypy

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tools.shown_blocks import read_blocks
 
 from ragstone.cli.data import command
 from ragstone.data.describe import describe
@@ -19,11 +19,11 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
     """A folder with every file that the page shows."""
-    blocks = re.findall(r"^```\w+ (\S+/\S+)\n(.*?)^```", DOCS.read_text(), re.DOTALL | re.MULTILINE)
-    for name, text in blocks:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+    for block in read_blocks(DOCS):
+        if block.title:
+            path = tmp_path / block.title
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block.text)
     return tmp_path
 
 

@@ -20,7 +20,7 @@ from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.members import parse_members
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
-PAGES: Final = sorted(DOCS.glob("*.md"))
+PAGES: Final = {page.stem: page for page in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))}
 KINDS: Final = {
     "query": "queries",
     "retriever": "retrievers",
@@ -35,7 +35,7 @@ _LINE: Final = re.compile(rf"^({'|'.join(KINDS)}): +(\S.*)$", re.MULTILINE)
 
 
 def _blocks() -> list[tuple[str, str]]:
-    found = [(page, block) for page in PAGES for block in _BLOCK.findall(page.read_text())]
+    found = [(page, block) for page in PAGES.values() for block in _BLOCK.findall(page.read_text())]
     return [(f"{page.stem}-{number}", block) for number, (page, block) in enumerate(found)]
 
 
@@ -70,7 +70,7 @@ def _set_variables(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _put_files(page: str, folder: Path) -> None:
     """Write the code of a page into the folder of its experiments."""
-    text = (DOCS / f"{page}.md").read_text()
+    text = PAGES[page].read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     if "`parts.py`" in text:
         (folder / "parts.py").write_text("".join(b for b in blocks if "def test_" not in b))

@@ -6,11 +6,11 @@ To write the table again after a change of the sets: `python -m tests.docs.test_
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tools.shown_blocks import read_blocks
 
 from ragstone.cli.data import command
 from ragstone.core.tables import TextTable
@@ -64,27 +64,13 @@ def test_the_keys_of_the_json_are_documented() -> None:
 @pytest.fixture
 def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Write every file that the page shows into the current folder."""
-    text = PAGE.read_text("utf-8")
-    for name, content in re.findall(
-        r"^```\w+ (\S+/\S+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE
-    ):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
+    for block in read_blocks(PAGE):
+        if block.title:
+            path = tmp_path / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.usefixtures("examples")
-def test_the_examples_are_read() -> None:
-    """By the commands below them."""
-    commands = re.findall(
-        r'^ragstone data show "(\S+ ?n=\d\)|.*n=\d\))"$', PAGE.read_text(), re.MULTILINE
-    )
-
-    assert len(commands) == 7
-    for written in commands:
-        assert CliRunner().invoke(command, ["show", written]).exit_code == 0, written
 
 
 @pytest.mark.usefixtures("examples")

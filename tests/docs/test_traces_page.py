@@ -20,7 +20,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "traces.md").read_text("u
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the traces of the page's program."""
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"^```python record.py\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    (code,) = re.findall(r'^```python title="record.py"\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE)
     (tmp_path / "record.py").write_text(code)
     subprocess.run([sys.executable, "record.py"], check=True)
     return tmp_path
@@ -33,7 +33,7 @@ def test_the_page_shows_the_output_and_the_row(recorded: Path) -> None:
     assert result.output == f"rows.jsonl{shown}"
 
     row = json.loads((recorded / "rows.jsonl").read_text().splitlines()[0])
-    (text,) = re.findall(r"^```json row\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    (text,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     expected = json.loads(text)
     assert row.pop("trace_id") != expected.pop("trace_id")
     assert row["usage"].pop("seconds") > 0
