@@ -34,12 +34,21 @@ def main(arguments: list[str]) -> int:
         venv.create(folder / "venv", with_pip=True)
         python = folder / "venv" / "bin" / "python"
         requirement = f"ragstone[{EXTRAS}] @ {wheel.as_uri()}"
-        install = [python, "-m", "pip", "--quiet", "install", "--no-compile", requirement, "pandas"]
+        install = [
+            str(python),
+            "-m",
+            "pip",
+            "--quiet",
+            "install",
+            "--no-compile",
+            requirement,
+            "pandas",
+        ]
         subprocess.run(install, check=True)
         environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
         environment.pop("PYTHONPATH", None)
         pages = [ROOT / page for page in PAGES]
-        command = [python, ROOT / "tools" / "shown.py", "--processes", *pages]
+        command: list[str | Path] = [python, ROOT / "tools" / "shown.py", "--processes", *pages]
         return subprocess.run(command, cwd=home, env=environment, check=False).returncode
 
 

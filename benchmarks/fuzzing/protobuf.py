@@ -13,8 +13,9 @@ def protobuf(tree: Any) -> bytes:
     from google.protobuf.json_format import ParseDict, ParseError
     from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-    groups = tree.get("resourceSpans") if isinstance(tree, dict) else None
-    for start in range(len(groups) if isinstance(groups, list) else 0):
+    found = tree.get("resourceSpans") if isinstance(tree, dict) else None
+    groups = found if isinstance(found, list) else []
+    for start in range(len(groups)):
         message = TracesData()
         try:
             ParseDict(

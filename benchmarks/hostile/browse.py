@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,8 +40,13 @@ def look_at(tab: Any, name: str, route: str, address: str, policy: str = "") -> 
     """Open a page in a tab, and yield what is wrong with it at each width."""
     told: list[str] = []
     asked: list[str] = []
-    listeners = {
-        "dialog": lambda one: (told.append(f"a dialog: {one.message}"), one.dismiss()),
+
+    def dismiss(dialog: Any) -> None:
+        told.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    listeners: dict[str, Callable[[Any], None]] = {
+        "dialog": dismiss,
         "console": lambda one: told.append(f"console: {one.type}: {one.text}"),
         "pageerror": lambda one: told.append(f"error: {one}"),
         "request": lambda one: asked.append(one.url),

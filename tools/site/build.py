@@ -30,6 +30,8 @@ OUTSIDE: Final = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "GOVERNANCE.md": "governance.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "benchmarks/README.md": "benchmarks.md",
     "docs/decisions": "decisions/index.md",
 }
@@ -93,11 +95,26 @@ def rewritten(text: str, source: str) -> str:
 
 def written_pages() -> Iterator[tuple[str, str]]:
     """Yield path on the site and text of each page that people wrote."""
+    for path in sorted((ROOT / "docs").rglob("*.ipynb")):
+        source = str(path.relative_to(ROOT).with_suffix(".md"))
+        yield site_path(source) or "", rewritten(notebook(path), source)
     sources = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
     for source in [*sources, *(path for path in OUTSIDE if path.endswith(".md"))]:
         if source != "README.md":
             text = rewritten((ROOT / source).read_text("utf-8"), source)
             yield site_path(source) or "", UNSEARCHED.get(source, "") + text
+
+
+def notebook(path: Path) -> str:
+    """Return a notebook as a page: its texts, its code, and what the code printed."""
+    parts = []
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        for output in cell.get("outputs", []):
+            shown = output.get("text") or output.get("data", {}).get("text/plain", [])
+            parts.append(f"```\n{''.join(shown).rstrip()}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 def decisions() -> dict[str, str]:
@@ -169,7 +186,9 @@ def configuration(generated: list[str]) -> dict[str, Any]:
     found["site_url"] = f"{found['site_url']}{version()}/"
     for plugin in found["plugins"]:
         if isinstance(plugin, dict) and "mkdocstrings" in plugin:
-            plugin["mkdocstrings"]["handlers"]["python"]["paths"] = [str(ROOT / "src")]
+            python = plugin["mkdocstrings"]["handlers"]["python"]
+            for places in (python["paths"], python["options"]["extensions"]):
+                places[:] = [str(ROOT / place) for place in places]
     return found
 
 

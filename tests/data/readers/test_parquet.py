@@ -297,7 +297,7 @@ def test_mistyped_parameters_are_errors(tmp_path: Path) -> None:
 
 def test_nan_and_infinity_are_no_labels(tmp_path: Path) -> None:
     """Tools write NaN for an absent number; a label has no such value."""
-    queries = {
+    queries: Columns = {
         "_id": (["q1", "q2", "q3"], TEXT),
         "text": (["One?", "Two?", "Three?"], TEXT),
         "weight": ([float("nan"), 0.5, float("inf")], DataType.float64()),

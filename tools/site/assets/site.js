@@ -1,12 +1,12 @@
 // Names and roles that the theme leaves out, for people who use a keyboard or a screen reader.
 const mend = () => {
   document.querySelector("nav.md-path")?.setAttribute("aria-label", "Breadcrumb");
-  for (const nav of document.querySelectorAll("nav.md-nav:not(.md-nav--primary, .md-nav--secondary, [role])")) {
-    nav.setAttribute("role", "group");
-  }
-  for (const nav of document.querySelectorAll("nav.md-code__nav:not([role])")) {
-    nav.setAttribute("role", "group");
-    nav.setAttribute("aria-label", "Code");
+  // Lists inside of a navigation, and buttons beside code, are no landmarks of their own.
+  for (const nav of document.querySelectorAll("nav nav, nav.md-code__nav")) {
+    nav.setAttribute("role", "none");
+    nav.removeAttribute("aria-label");
+    nav.removeAttribute("aria-labelledby");
+    nav.removeAttribute("aria-expanded");
   }
   for (const table of document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
     table.tabIndex = 0;
