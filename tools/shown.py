@@ -24,7 +24,7 @@ import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -158,8 +158,8 @@ class PageRun:
         finally:
             del sys.modules["shown_page"]
             for process in self.started:
-                os.killpg(process.pid, signal.SIGTERM)
-                process.wait()
+                with process, suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
             if self.rewritten:
                 self._rewrite()
         return self.counts
