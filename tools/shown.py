@@ -13,6 +13,7 @@ import argparse
 import ast
 import io
 import linecache
+import logging
 import os
 import re
 import shlex
@@ -29,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Final
+from unittest.mock import patch
 
 import click
 
@@ -50,9 +52,16 @@ def in_process(arguments: list[str]) -> tuple[str, int]:
     from click.testing import CliRunner
 
     from ragstone.cli.commands import root
+    from ragstone.cli.screen import show_logs
     from ragstone.errors import RagstoneError
 
-    done = CliRunner().invoke(root, arguments, prog_name="ragstone")
+    logger = logging.getLogger()
+    before, logger.handlers = logger.handlers, []
+    try:
+        show_logs()
+        done = CliRunner().invoke(root, arguments, prog_name="ragstone")
+    finally:
+        logger.handlers = before
     output, error = done.output, done.exception
     if isinstance(error, RagstoneError):
         return f"{output}Error: {error}\n", error.exit_code
@@ -195,7 +204,7 @@ class PageRun:
         printed = io.StringIO()
         try:
             tree = ast.parse(source, name)
-            with redirect_stdout(printed):
+            with redirect_stdout(printed), patch("sys.stdin", io.StringIO()):
                 if not block.reason:
                     self._execute(tree, name)
         except Exception as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-EXTRAS: Final = "documents,lang,local"
+EXTRAS: Final = "documents,lang"
 """Those of the pages, but `train`, whose commands are parsed only."""
 PAGES: Final = ("README.md", *sorted(f"docs/tutorials/{path.name}" for path in
                                      (ROOT / "docs" / "tutorials").iterdir()))  # fmt: skip
