@@ -13,6 +13,7 @@ import argparse
 import ast
 import io
 import linecache
+import logging
 import os
 import re
 import shlex
@@ -24,11 +25,12 @@ import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Final
+from unittest.mock import patch
 
 import click
 
@@ -50,9 +52,16 @@ def in_process(arguments: list[str]) -> tuple[str, int]:
     from click.testing import CliRunner
 
     from ragstone.cli.commands import root
+    from ragstone.cli.screen import show_logs
     from ragstone.errors import RagstoneError
 
-    done = CliRunner().invoke(root, arguments, prog_name="ragstone")
+    logger = logging.getLogger()
+    before, logger.handlers = logger.handlers, []
+    try:
+        show_logs()
+        done = CliRunner().invoke(root, arguments, prog_name="ragstone")
+    finally:
+        logger.handlers = before
     output, error = done.output, done.exception
     if isinstance(error, RagstoneError):
         return f"{output}Error: {error}\n", error.exit_code
@@ -158,8 +167,8 @@ class PageRun:
         finally:
             del sys.modules["shown_page"]
             for process in self.started:
-                os.killpg(process.pid, signal.SIGTERM)
-                process.wait()
+                with process, suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
             if self.rewritten:
                 self._rewrite()
         return self.counts
@@ -195,7 +204,7 @@ class PageRun:
         printed = io.StringIO()
         try:
             tree = ast.parse(source, name)
-            with redirect_stdout(printed):
+            with redirect_stdout(printed), patch("sys.stdin", io.StringIO()):
                 if not block.reason:
                     self._execute(tree, name)
         except Exception as error:

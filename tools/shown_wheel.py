@@ -17,7 +17,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXTRAS: Final = "documents,lang"
-"""Those of the pages that run without a model; `train` and `local` are parsed only."""
+"""Those of the pages, but `train`, whose commands are parsed only."""
 PAGES: Final = ("README.md", *sorted(f"docs/tutorials/{path.name}" for path in
                                      (ROOT / "docs" / "tutorials").iterdir()))  # fmt: skip
 
@@ -29,26 +29,17 @@ def main(arguments: list[str]) -> int:
         home = folder / "home"
         home.mkdir(parents=True)
         pip = [sys.executable, "-m", "pip", "--quiet"]
-        subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, ROOT], check=True)
+        subprocess.run([*pip, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
         (wheel,) = folder.glob("ragstone-*.whl")
         venv.create(folder / "venv", with_pip=True)
-        python = folder / "venv" / "bin" / "python"
+        python = str(folder / "venv" / "bin" / "python")
         requirement = f"ragstone[{EXTRAS}] @ {wheel.as_uri()}"
-        install = [
-            str(python),
-            "-m",
-            "pip",
-            "--quiet",
-            "install",
-            "--no-compile",
-            requirement,
-            "pandas",
-        ]
+        install = [python, "-m", "pip", "--quiet", "install", "--no-compile", requirement, "pandas"]
         subprocess.run(install, check=True)
         environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
         environment.pop("PYTHONPATH", None)
-        pages = [ROOT / page for page in PAGES]
-        command: list[str | Path] = [python, ROOT / "tools" / "shown.py", "--processes", *pages]
+        pages = [str(ROOT / page) for page in PAGES]
+        command = [python, str(ROOT / "tools" / "shown.py"), "--processes", *pages]
         return subprocess.run(command, cwd=home, env=environment, check=False).returncode
 
 
