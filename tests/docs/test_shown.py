@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 from benchmarks.figures import pages
-from tools.shown import PageRun, matches, parse_command, run_page
+from tools.shown import matches, parse_command, run_page
 from tools.shown_blocks import ROOT, PageError, commands_of, read_blocks
 
 EXECUTED = [page for page in pages() if page == "README.md" or page.startswith("docs/")]
@@ -31,7 +31,7 @@ REASONS = (
 
 
 def test_what_pages_show_runs(tmp_path: Path) -> None:
-    """Files, programs and commands with their output, in a process of its own with an empty home."""
+    """Files, programs, commands and their output, in a process of its own with an empty home."""
     done = subprocess.run(
         [sys.executable, "tools/shown.py", *EXECUTED],
         cwd=ROOT,
@@ -117,7 +117,7 @@ def test_output_that_differs_can_be_written_into_the_page(tmp_path: Path) -> Non
     """Shorter and longer output, of commands and of Python."""
     text = "```console\n$ echo 1; echo 2\n?\n$ echo 3\n?\n?\n```\n```python\nprint(4)\n#> ?\n```\n"
     page = _page(tmp_path, text)
-    PageRun(page, write=True).all()
+    run_page(page, tmp_path, write=True)
     assert page.read_text() == (
         "```console\n$ echo 1; echo 2\n1\n2\n$ echo 3\n3\n```\n```python\nprint(4)\n#> 4\n```\n"
     )
