@@ -328,12 +328,14 @@ def _free_port() -> str:
 def _modules_of_the_folder() -> Iterator[None]:
     """Find modules in the current folder, and forget them at the end."""
     folder = os.getcwd()  # noqa: PTH109 - sys.path has texts
+    before = set(sys.modules)
     sys.path.insert(0, folder)
     try:
         yield
     finally:
         sys.path.remove(folder)
-        for name, module in list(sys.modules.items()):
+        for name in sys.modules.keys() - before:
+            module = sys.modules[name]
             if str(getattr(module, "__file__", None) or "").startswith(folder):
                 del sys.modules[name]
 

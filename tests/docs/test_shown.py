@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -13,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 from benchmarks.figures import pages
-from tools.shown import PageRun, matches, parse_command, run_page
+from tools.shown import matches, parse_command, run_page
 from tools.shown_blocks import ROOT, PageError, commands_of, read_blocks
 
 EXECUTED = [page for page in pages() if page == "README.md" or page.startswith("docs/")]
@@ -27,14 +30,19 @@ REASONS = (
 """How a reason not to run begins."""
 
 
-@pytest.mark.parametrize("page", EXECUTED)
-def test_what_a_page_shows_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files, programs and commands, with the output that the page shows below them."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    counts = run_page(ROOT / page, folder)
-    assert counts["run"] + counts["not run"] + counts["shown"] == counts["blocks"]
+def test_what_pages_show_runs(tmp_path: Path) -> None:
+    """Files, programs, commands and their output, in a process of its own with an empty home."""
+    done = subprocess.run(
+        [sys.executable, "tools/shown.py", *EXECUTED],
+        cwd=ROOT,
+        env={**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = [line for line in done.stdout.splitlines() if not re.match(r"\S+: \d+ blocks, ", line)]
+    assert done.returncode == 0, "\n".join([*failed, done.stderr])
+    assert f"{len(EXECUTED)} pages, 0 failed" in done.stdout
 
 
 def test_every_reason_not_to_run_is_one_of_a_short_list() -> None:
@@ -109,7 +117,7 @@ def test_output_that_differs_can_be_written_into_the_page(tmp_path: Path) -> Non
     """Shorter and longer output, of commands and of Python."""
     text = "```console\n$ echo 1; echo 2\n?\n$ echo 3\n?\n?\n```\n```python\nprint(4)\n#> ?\n```\n"
     page = _page(tmp_path, text)
-    PageRun(page, write=True).all()
+    run_page(page, tmp_path, write=True)
     assert page.read_text() == (
         "```console\n$ echo 1; echo 2\n1\n2\n$ echo 3\n3\n```\n```python\nprint(4)\n#> 4\n```\n"
     )
