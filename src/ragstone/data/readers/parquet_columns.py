@@ -11,6 +11,7 @@ import orjson
 from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
+from ragstone.data.readers.parquet_process import record_batches
 from ragstone.data.readers.parquet_structure import UnsafeParquet, check_structure
 from ragstone.data.readers.rows import BREAKS, FieldError, Row, listed_names, show
 from ragstone.errors import DatasetError, nearest_name
@@ -54,12 +55,10 @@ def batches(file: ParquetFile) -> Iterator[tuple[int, RecordBatch]]:
 
     One batch and its pages are in memory at a time.
     """
-    from arro3.io import read_parquet
-
     first = 1
     try:
         with file.open() as opened, _whole(file.name, opened):
-            for batch in read_parquet(opened, batch_size=limits.PARQUET_BATCH_ROWS):
+            for batch in record_batches(opened):
                 yield first, batch
                 first += batch.num_rows
     except OSError as error:

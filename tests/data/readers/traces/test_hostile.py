@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +14,7 @@ import pytest
 from tests.fakes.traced_rag import GenAI, OpenInference, ProtobufFile, TracedRag, recording
 
 from ragstone.data.readers.traces.conversion import TraceConverter
-from ragstone.errors import RagstoneError
+from ragstone.errors import DatasetError, RagstoneError
 
 ODD: Final[list[Any]] = [
     *(None, True, 0, -1, 1e300, 10**18, "", "x", "{", "[1,2", "9" * 400, "2026-13-01", "\x00"),
@@ -83,3 +84,20 @@ def test_any_byte_of_the_protobuf(tmp_path: Path) -> None:
         path.write_bytes(other)
         gave_rows.append(convert(path))
     assert 0 < sum(gave_rows) < 300
+
+
+def test_a_file_of_zeros_is_refused_at_its_first_byte(tmp_path: Path) -> None:
+    """Packed, such a file is small, and to walk through its empty messages would take minutes."""
+    packed = tmp_path / "t.pb.gz"
+    with gzip.open(packed, "wb") as file:
+        file.write(bytes(2**20))
+    with pytest.raises(DatasetError, match=r"byte 1: a message of 0 bytes"):
+        list(TraceConverter([packed]).rows())
+
+
+def test_a_field_of_number_0_is_no_protobuf(tmp_path: Path) -> None:
+    """It follows a valid message here; without the check it would be walked through as fields."""
+    path = tmp_path / "t.pb"
+    path.write_bytes(b"\x0a\x00" + bytes(64))
+    with pytest.raises(DatasetError, match="a field has the number 0"):
+        list(TraceConverter([path]).rows())

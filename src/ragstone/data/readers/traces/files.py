@@ -209,10 +209,10 @@ def _messages(path: Path, length_of: LengthOf) -> Iterator[tuple[int, bytes, boo
         while (found := length_of(file)) is not None:
             size, prefix = found
             start += prefix
-            if size > limits.MAX_LINE_BYTES:
+            if not 0 < size <= limits.MAX_LINE_BYTES:
                 raise DatasetError(
-                    f"{path}, byte {start}: a message of {size:,} bytes, which is more than "
-                    f"{limits.MAX_LINE_BYTES:,}, the maximum; {_KNOWN}",
+                    f"{path}, byte {start}: a message of {size:,} bytes; messages have between 1 "
+                    f"and {limits.MAX_LINE_BYTES:,}; {_KNOWN}",
                     path=path,
                 )
             message = file.read(size)

@@ -63,6 +63,8 @@ def _fields(message: memoryview) -> Iterator[_Field]:
     while at < len(message):
         key, at = varint(message, at)
         wire = key & 7
+        if key <= 7:  # noqa: PLR2004 - no field has the number 0; a bomb of zeros is not walked
+            raise FieldError("a field has the number 0; this is not OTLP's protobuf")
         if wire == 0:
             _, at = varint(message, at)
         elif wire in _BYTES_OF:
