@@ -57,11 +57,11 @@ def look_at(tab: Any, name: str, route: str, address: str, policy: str = "") -> 
     answer = tab.goto(address)
     # A page from a file has no status.
     status = answer.status or 200
-    tab.evaluate(OPEN)
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 900})
-        tab.wait_for_timeout(100)
-        found = tab.evaluate(LOOK)
+        if (found := _looked(tab)) is None:
+            yield Seen(name, route, width, shows=False, problems=["the page led elsewhere"])
+            break
         shows = "canary" in found["text"] or "\\x1b" in found["text"]
         # The browser reports the status of a page, or of the icon of a part of a page.
         heard = [one for one in told if _MISSING not in one or (found["styled"] and status < 400)]
@@ -73,6 +73,19 @@ def look_at(tab: Any, name: str, route: str, address: str, policy: str = "") -> 
         yield Seen(name, route, width, shows, problems)
     for event, listener in listeners.items():
         tab.remove_listener(event, listener)
+
+
+def _looked(tab: Any) -> dict[str, Any] | None:
+    """Return what is on a page with all its parts open; None if it led to another page."""
+    from playwright.sync_api import Error
+
+    try:
+        tab.evaluate(OPEN)
+        tab.wait_for_timeout(100)
+        found: dict[str, Any] = tab.evaluate(LOOK)
+    except Error:
+        return None
+    return found
 
 
 def _asked(asked: Sequence[str], address: str) -> Iterator[str]:

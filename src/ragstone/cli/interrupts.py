@@ -74,7 +74,7 @@ class Interrupts:
 
     def _listen(self) -> NoReturn:
         self._ear.recv(1)
-        if "logging" in sys.modules:
+        with suppress(KeyError, AttributeError):  # not imported, or only in part
             # Libraries log that their connections and workers end.
             sys.modules["logging"].disable()
         self._ear.settimeout(GRACE_SECONDS)

@@ -120,7 +120,7 @@ def test_published_forms_equal_the_plain_ones(items: list[tuple[str, list[str], 
 
     squad, google = squad_tokens(texts), ascii_tokens(texts)
     for i, text in enumerate(texts):
-        # NUL separates texts in a block; within one, another character that is no word takes its place.
+        # NUL separates texts in a block; within one, a character that is in no word replaces it.
         assert squad.of(i) == [token_code(word.replace("\0", "\uffff")) for word in said[i]]
         assert google.of(i) == [token_code(piece) for piece in ascii_pieces(text)]
     assert values("F1(variant=squad)", pairs) == pytest.approx([one.f1 for one in top])
