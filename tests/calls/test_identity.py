@@ -27,6 +27,14 @@ from ragstone.errors import ConfigError, StoreError
 PARTS = {"model": "m", "scheme": "http", "host": "a.example", "port": "80", "header:x": "1"}
 
 
+@pytest.fixture(autouse=True)
+def _without_a_store() -> Iterator[None]:
+    """A run of another test may have named its store."""
+    before = digest_folder.set(None)
+    yield
+    digest_folder.reset(before)
+
+
 @contextlib.contextmanager
 def keys_in(folder: Path) -> Iterator[None]:
     """Let digests have the key of a folder."""

@@ -37,7 +37,8 @@ def test_the_name_of_an_example_stands_for_its_file(
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the files that the wheel contains."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    (package,) = (path for path in included if path.startswith("src/"))
     folder = tmp_path_factory.mktemp("installed")
     shutil.copytree(
         ROOT / package, folder / "ragstone", ignore=shutil.ignore_patterns("__pycache__")

@@ -90,7 +90,8 @@ def resampled_means(
         shift = sums[:, : centred.shape[1]] / sums[:, -1:]
         # Without the factor, the resampled means vary less than the means do.
         drawn.append(means[place] + shift * np.sqrt(size / (size - 1)))
-        now = queries.of_stratum(stratum)
+        # Where all values are equal, rounding can make a mean square negative.
+        now = np.maximum(queries.of_stratum(stratum), 0.0)
         resampled = queries.mean_squares(sums[:, centred.shape[1] :], shift, size)
         # A reflected ratio is a draw of the true mean square, as in a generalised interval.
         least = now / _RATIO_BOUND + _TINY
