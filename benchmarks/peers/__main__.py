@@ -217,8 +217,10 @@ def run_job(tool: str, job: str, options: argparse.Namespace) -> dict[str, Any]:
         calls = {"prompts": sum(server.asked.values()), "at_once": server.peak}
     said = found.pop("said")
     options.output.with_name(f"{options.output.stem}-{tool}-{job}.txt").write_text(said)
-    lines = [line for line in said.splitlines() if line.startswith("summary: ")]
-    summary = json.loads(lines[-1].removeprefix("summary: ")) if lines else {}
+    _, found_it, last = said.rpartition("summary: ")  # it may follow a bar of progress
+    summary = json.loads(last.splitlines()[0]) if found_it else {}
+    if tool == "ragstone":
+        summary = {"said": " ".join(said.split())[:2000]}
     return {"tool": tool, "job": job, "queries": count, **found, **calls, **summary}
 
 
@@ -226,18 +228,24 @@ def start_costs(tool: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return version, installed megabytes, and the least CPU seconds of three starts."""
     home = options.environments / tool
     python = str(home / "bin" / "python")
-    package, module = PACKAGES.get(tool, "ragstone"), MODULES.get(tool, "ragstone")
-    asked = f"from importlib.metadata import version; print(version('{package}'))"
-    commands = {"import": [python, "-c", f"import {module}"]}
-    if program := {**PROGRAMS, "ragstone": "ragstone"}.get(tool):
-        commands["help"] = [str(home / "bin" / program), "--help"]
-    size = sum(
-        path.stat().st_size for path in home.rglob("*") if path.is_file() and not path.is_symlink()
-    )
-    row: dict[str, Any] = {"tool": tool, "job": "start", "installed_mb": round(size / 1e6)}
+    commands = {}
+    if tool == "promptfoo":
+        commands["help"] = [str(home / "node_modules" / ".bin" / "promptfoo"), "--help"]
+        asked = [commands["help"][0], "--version"]
+    else:
+        package = PACKAGES.get(tool, tool)
+        code = f"from importlib.metadata import version; print(version('{package}'))"
+        asked = [python, "-c", code]
+        commands["import"] = [python, "-c", f"import {MODULES.get(tool, tool)}"]
+    if tool in {"ragstone", *PROGRAMS}:
+        commands["help"] = [str(home / "bin" / PROGRAMS.get(tool, tool)), "--help"]
+    files = [path for path in home.rglob("*") if path.is_file() and not path.is_symlink()]
+    row: dict[str, Any] = {"tool": tool, "job": "start"}
+    row["installed_mb"] = round(sum(path.stat().st_size for path in files) / 1e6)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        row["version"] = measure([python, "-c", asked], folder, 60, PYTHONPATH="")["said"].strip()
+        said = measure(asked, folder, 60, PYTHONPATH="")["said"]
+        row["version"] = said.strip().splitlines()[-1]
         for kind, command in commands.items():
             runs = [measure(command, folder, 60, PYTHONPATH="") for _ in range(4)][1:]
             row[f"{kind}_cpu_s"] = min(run["cpu_s"] for run in runs)

@@ -49,10 +49,12 @@ def evaluate(chosen: list[Any], **options: Any) -> dict[str, Any]:
     if log.results is None:
         return {"mean": None, "n": None, "said": f"status {log.status}, no results"}
     said = {score.name: score.model_dump()["metrics"] for score in log.results.scores}
-    for name, found in said.items():
-        print(name, {metric: each["value"] for metric, each in found.items()})
+    values = {
+        name: {metric: each["value"] for metric, each in found.items()}
+        for name, found in said.items()
+    }
     mean = next(iter(log.results.scores[0].metrics.values())).value
-    return {"mean": mean, "n": None, "said": f"status {log.status}"}
+    return {"mean": mean, "n": None, "said": f"status {log.status}, {values}"}
 
 
 if __name__ == "__main__":
