@@ -291,8 +291,19 @@ def write_openai(asked: Mapping[str, Any], text: str) -> dict[str, Any]:
     if asked.get("logprobs"):
         tokens = [{"token": word, "logprob": -0.5, "top_logprobs": []} for word in text.split()]
         choice["logprobs"] = {"content": tokens}
-    used = {"prompt_tokens": _words(asked), "completion_tokens": len(text.split())}
-    return {"object": "chat.completion", "model": "fake", "choices": [choice], "usage": used}
+    sent, written = _words(asked), len(text.split())
+    return {
+        "id": "chatcmpl-fake",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "fake",
+        "choices": [choice],
+        "usage": {
+            "prompt_tokens": sent,
+            "completion_tokens": written,
+            "total_tokens": sent + written,
+        },
+    }
 
 
 def _anthropic(asked: dict[str, Any], text: str) -> dict[str, Any]:
