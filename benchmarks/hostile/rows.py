@@ -206,6 +206,7 @@ ROWS: Final[dict[str, tuple[str, ...]]] = {
         "components",
         "components NAME",
     ),
+    "docs": ("docs", "docs data#limits", "docs NAME"),
     "prompts": (
         "prompts",
         "prompts concise",
