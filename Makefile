@@ -107,6 +107,9 @@ man: $(VENV)/.dev ## write build/man: a man page of each command
 
 # With the newest versions of the tests' own packages, so far as the lowest of ours allow.
 LOWEST := $(VENV)/lowest
+# Those that need no package beside the core's and pytest.
+LOWEST_TESTS := $(addprefix tests/core/test_,store.py spec.py yaml_loader.py registry.py atomic_files.py) \
+	tests/evaluation/test_score_files.py tests/data/readers/test_parquet.py
 lowest: $(SUPPLY)/.done ## run tests of the core with the lowest versions that pyproject.toml allows
 	$(SUPPLY)/bin/uv venv --quiet --clear $(LOWEST)
 	$(SUPPLY)/bin/uv pip compile --quiet pyproject.toml --resolution lowest-direct --output-file $(LOWEST)/pins.txt

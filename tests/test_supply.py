@@ -48,7 +48,7 @@ def test_the_lock_names_no_place() -> None:
         ("--index-url https://host.example", "not a version with hashes"),
         ("numpy==2.4", "numpy has no hash"),
         (f"numpy==1.26 {HASH}", "numpy>=2.0 is not met: 1.26"),
-        (f"numpy==2.4 {HASH}", "click>=8.1 is not met: not locked"),
+        (f"numpy==2.4 {HASH}", "click>=8.2 is not met: not locked"),
     ],
 )
 def test_a_lock_with_a_gap_is_found(line: str, said: str) -> None:
