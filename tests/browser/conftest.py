@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.browser.devtools import find_chromium, running_browser
+from tests.browser.devtools import driven_browser, find_chromium, running_browser
 
 
 @pytest.fixture(scope="session")
@@ -22,10 +22,4 @@ def chromium() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Yield a Chromium that Playwright drives; skips the tests if one of them is missing."""
-    found, sync_api = find_chromium(), pytest.importorskip("playwright.sync_api")
-    if found is None:
-        pytest.skip("Chromium is not installed; install with: apt-get install chromium")
-    with sync_api.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+    yield from driven_browser()

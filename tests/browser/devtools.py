@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
+import pytest
 
 FLAGS: Final = (
     "--headless",
@@ -157,3 +158,14 @@ def _port(file: Path, process: subprocess.Popen[bytes]) -> int:
             raise RuntimeError(f"the browser ended with exit code {process.returncode}")
         time.sleep(0.02)
     raise TimeoutError("the browser did not write its DevTools port")
+
+
+def driven_browser() -> Iterator[Any]:
+    """Yield a Chromium that Playwright drives; skips the test if one of them is missing."""
+    found, sync_api = find_chromium(), pytest.importorskip("playwright.sync_api")
+    if found is None:
+        pytest.skip("Chromium is not installed; install with: apt-get install chromium")
+    with sync_api.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()

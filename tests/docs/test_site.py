@@ -18,7 +18,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 from axe_core_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from tests.browser.devtools import find_chromium
+from tests.browser.devtools import driven_browser
 from tools.site import build as site_builder
 
 KINDS = (
@@ -106,13 +106,7 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """Yield a Chromium that Playwright drives; skips the tests if one of them is missing."""
-    found, sync_api = find_chromium(), pytest.importorskip("playwright.sync_api")
-    if found is None:
-        pytest.skip("Chromium is not installed; install with: apt-get install chromium")
-    with sync_api.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+    yield from driven_browser()
 
 
 def _leaves(nav: Any) -> Iterator[str]:
