@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo torch test check lint types format bench figures campaign pictures site shown clean fuzz \
-	lock audit licences sbom dist man lowest
+	lock audit licences sbom dist man lowest repeat
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ test: $(VENV)/.dev ## run every test whose packages are installed, and list the 
 	$(BIN)/ragstone models fetch
 	-$(BIN)/ragstone models fetch e5-small  # Linux alone; elsewhere its tests are skipped
 	$(BIN)/python -m pytest --numprocesses auto --quiet
+
+repeat: $(VENV)/.dev ## run every test TIMES=5 times, list those that fail
+	$(BIN)/python tools/repeat.py --times $(or $(TIMES),5)
 
 lint: $(VENV)/.dev ## check format, lint rules, phrases and spelling
 	$(BIN)/ruff format --check .

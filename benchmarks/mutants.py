@@ -4,13 +4,14 @@
 
 A mutant is a module with one change in its syntax tree: another comparison, operator or number, a
 negated condition, a statement left out. The sites of all modules of a group are listed, and the
-sample is drawn from them. Each mutant is loaded in a forked process, in place of its module, and
-runs tests of the group until the first failure. A run of the unchanged modules, with their
-doctests, notes which tests call which function: a mutant of a function runs those alone, the
-fastest first; any other mutant runs the tests that call a function of its module. Other tests might
-kill it too, so the score is a lower bound. A mutant is killed by a failed test, by an error on
-import, or by running out of its processor time (five times that of its tests, and 15 s at least).
-The rest survives.
+sample is drawn from them. A process that has collected the tests of the group is forked for each
+mutant, whose changed function gets its new code there; it runs tests until the first failure. A
+mutant that survives, or that is not in a function, runs again in a process that loads the changed
+module in place of the module. A run of the unchanged modules, with their doctests, notes which
+tests call which function: a mutant of a function runs those alone, the fastest first; any other
+mutant runs the tests that call a function of its module. Other tests might kill it too, so the
+score is a lower bound. A mutant is killed by a failed test, by an error on import, or by running
+out of its processor time (five times that of its tests, and 15 s at least). The rest survives.
 `mutants_equivalent.json` has the survivors that no test can kill, with the reason: module, function
 and change -> reason. They are counted apart. `#2` marks the second of equal changes in a function.
 
@@ -27,8 +28,10 @@ import argparse
 import ast
 import contextlib
 import copy
+import gc
 import importlib
 import importlib.util
+import inspect
 import itertools
 import json
 import os
@@ -46,8 +49,10 @@ from dataclasses import asdict, dataclass, field
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from math import sqrt
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 import pytest
@@ -295,6 +300,13 @@ class Outcome:
     seconds: float
     """Of the processor."""
 
+    @classmethod
+    def of(cls, status: int, seconds: float) -> Outcome:
+        """Return the outcome of a process that ended with this status of `wait`."""
+        if os.WIFSIGNALED(status):
+            return cls("out of time", seconds)
+        return cls("survived" if os.WEXITSTATUS(status) == 0 else "killed", seconds)
+
 
 class _Calls:
     """Notes the functions of the package that each test calls, and the seconds it takes."""
@@ -344,16 +356,113 @@ class _Chosen:
         items[:] = sorted(kept, key=lambda item: place[item.nodeid])
 
 
+_NOT_IN_A_FUNCTION: Final = 71
+"""The exit status of a fork whose mutant is not the code of a function that it has."""
+
+
+class _Collected:
+    """A process that has collected tests, and is forked for each run of some of them."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._ours, theirs = Pipe()
+        if os.fork() == 0:
+            self._ours.close()
+            _silence()
+            os._exit(_run_pytest(files, [_Forks(theirs)]))
+        theirs.close()
+
+    def run(self, **asked: Any) -> Outcome | None:
+        """Run tests in a fork; return None if it cannot have the mutant."""
+        self._ours.send_bytes(json.dumps(asked).encode())
+        status, seconds = json.loads(self._ours.recv_bytes())
+        if os.waitstatus_to_exitcode(status) == _NOT_IN_A_FUNCTION:
+            return None
+        return Outcome.of(status, seconds)
+
+
+class _Forks:
+    """Runs the tests of each request in a fork of the process that has collected them."""
+
+    def __init__(self, requests: Connection) -> None:
+        self.requests = requests
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Answer requests until nobody asks; in a fork, leave the tests to pytest."""
+        while True:
+            try:
+                asked = json.loads(self.requests.recv_bytes())
+            except EOFError:
+                return True
+            child = os.fork()
+            if child == 0:
+                _prepare(asked["seconds"])
+                self._choose(session, asked)
+                return None
+            status, used = _waited(child, 20 * asked["seconds"])
+            answer = status, used.ru_utime + used.ru_stime
+            self.requests.send_bytes(json.dumps(answer).encode())
+
+    def _choose(self, session: pytest.Session, asked: dict[str, Any]) -> None:
+        if "mutant" in asked and not _replace_code(Mutant(**asked["mutant"])):
+            os._exit(_NOT_IN_A_FUNCTION)
+        if "tests" in asked:
+            _Chosen(asked["tests"]).pytest_collection_modifyitems(session.items)
+        if "calls" in asked:
+            session.config.pluginmanager.register(_Calls(Path(asked["calls"])))
+
+
+def _replace_code(mutant: Mutant) -> bool:
+    """Give the changed function its new code, if it is one that was defined with its module."""
+    path = SOURCE / mutant.path
+    text = path.read_text(encoding="utf-8")
+    old, new = (
+        _outermost(compile(one, path, "exec", dont_inherit=True), mutant)
+        for one in (text, mutant.text(text))
+    )
+    if old is None or new is None or old.co_freevars != new.co_freevars:
+        return False
+    found = [
+        one
+        for one in gc.get_objects()
+        if isinstance(one, FunctionType)
+        and (one.__code__.co_filename, one.__code__) == (old.co_filename, old)
+    ]
+    for one in found:
+        one.__code__ = new
+    return bool(found)
+
+
+def _outermost(module: CodeType, mutant: Mutant) -> CodeType | None:
+    """Return the code of the function around a mutant that is in no other function."""
+    code = module
+    for name in mutant.function.split("."):
+        inner = [
+            one
+            for one in code.co_consts
+            if isinstance(one, CodeType)
+            and one.co_name == name
+            and one.co_firstlineno <= mutant.line
+        ]
+        if not inner:
+            return None
+        code = max(inner, key=lambda one: one.co_firstlineno)
+        if code.co_flags & inspect.CO_OPTIMIZED:
+            return code
+    return None
+
+
 class Unchanged:
     """The tests of a group with the unchanged modules."""
 
     def __init__(self, files: Sequence[Path]) -> None:
         self.files = files
+        self._collected = _Collected(files)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "calls.json"
-            self.outcome = run_tests(None, files, 3600, _Calls(path))
-            if self.outcome.state != "survived":
+            outcome = self._collected.run(calls=str(path), seconds=3600)
+            if outcome is None or outcome.state != "survived":
                 raise SystemExit("the tests fail without a mutant")
+            self.outcome = outcome
             self.found = json.loads(path.read_text(encoding="utf-8"))
 
     def tests(self, mutant: Mutant) -> list[str]:
@@ -366,12 +475,17 @@ class Unchanged:
         return sorted(calling or near or self.found, key=lambda test: self.found[test][0])
 
     def run(self, mutant: Mutant) -> Outcome:
-        """Run the tests of a mutant."""
+        """Run the tests of a mutant, in a fork first."""
         tests = self.tests(mutant)
+        seconds = max(LEAST_SECONDS, 5 * sum(self.found[test][0] for test in tests))
+        in_fork = self._collected.run(mutant=asdict(mutant), tests=tests, seconds=seconds)
+        if in_fork is not None and in_fork.state != "survived":
+            return in_fork
         used = {f"src/ragstone/{mutant.path}", *(test.partition("::")[0] for test in tests)}
         files = [path for path in self.files if str(path.relative_to(ROOT)) in used]
-        seconds = sum(self.found[test][0] for test in tests)
-        return run_tests(mutant, files, max(LEAST_SECONDS, 5 * seconds), _Chosen(tests))
+        outcome = run_tests(mutant, files, seconds, _Chosen(tests))
+        spent = outcome.seconds + (in_fork.seconds if in_fork else 0.0)
+        return Outcome(outcome.state, spent)
 
 
 def run_tests(
@@ -380,7 +494,6 @@ def run_tests(
     """Run test files in a forked process, with a mutant in place of its module."""
     child = os.fork()
     if child == 0:
-        os.setpgid(0, 0)
         code = 70
         try:
             code = _in_child(mutant, files, seconds, plugins)
@@ -389,25 +502,34 @@ def run_tests(
         finally:
             os._exit(code)
     status, used = _waited(child, 20 * seconds)
-    took = used.ru_utime + used.ru_stime
-    if os.WIFSIGNALED(status):
-        return Outcome("out of time", took)
-    return Outcome("survived" if os.WEXITSTATUS(status) == 0 else "killed", took)
+    return Outcome.of(status, used.ru_utime + used.ru_stime)
 
 
 def _in_child(
     mutant: Mutant | None, files: Sequence[Path], seconds: float, plugins: Sequence[object]
 ) -> int:
+    _prepare(seconds)
+    if mutant is not None:
+        sys.meta_path.insert(0, _Finder(mutant))
+    return _run_pytest(files, plugins)
+
+
+def _prepare(seconds: float) -> None:
+    """Limit a process that was forked to run tests."""
+    with contextlib.suppress(PermissionError):  # it leads its group already
+        os.setpgid(0, 0)
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+    _silence()
+
+
+def _silence() -> None:
     if not os.environ.get("SHOW_TESTS"):
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
-    os.environ["RAGSTONE_SHARED_DATA"] = os.environ.get(
-        "RAGSTONE_SHARED_DATA", str(ROOT.parent / "shared" / "data")
-    )
-    if mutant is not None:
-        sys.meta_path.insert(0, _Finder(mutant))
+
+
+def _run_pytest(files: Sequence[Path], plugins: Sequence[object]) -> int:
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
     return int(pytest.main([*options, "--hypothesis-seed=0", *map(str, files)], plugins))
 
@@ -548,6 +670,7 @@ def main() -> int:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     signal.signal(signal.SIGTERM, lambda number, _: _stopped.append(number))
+    os.environ.setdefault("RAGSTONE_SHARED_DATA", str(ROOT.parent / "shared" / "data"))
     os.chdir(ROOT)
     # Once: the processes of mutants are forked from this one. Not plugins: pytest changes them.
     for module in ("numpy", "pydantic", "orjson", "aiohttp", "yaml"):

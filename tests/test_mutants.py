@@ -83,6 +83,27 @@ def test_a_mutant_that_tests_notice_is_killed(tmp_path: Path) -> None:
     assert done.stdout.split() == ["survived", "killed", "survived"]
 
 
+FORKED = """
+from benchmarks import mutants
+unchanged = mutants.Unchanged([mutants.ROOT / "tests/core/test_own_address.py"])
+path = "core/own_address.py"
+for one in mutants.mutants_of((mutants.SOURCE / path).read_text(encoding="utf-8"), path):
+    if not one.function or one.change.startswith("host not in own and"):
+        asked = {"mutant": mutants.asdict(one), "tests": unchanged.tests(one), "seconds": 60}
+        outcome = unchanged._collected.run(**asked)
+        print(bool(one.function), outcome and outcome.state, unchanged.run(one).state)
+"""
+
+
+def test_a_function_gets_the_code_of_its_mutant_in_a_fork() -> None:
+    """A mutant outside functions needs its module loaded anew."""
+    command = [sys.executable, "-c", FORKED]
+    done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
+    lines = set(done.stdout.splitlines())
+    assert "True killed killed" in lines
+    assert {line.rpartition(" ")[0] for line in lines} <= {"True killed", "False None"}
+
+
 CHOSEN = """
 from benchmarks import mutants
 files = ("own_address", "decimals")
