@@ -125,7 +125,7 @@ GROUPS: Final = {
         ),
         (
             *("core/test_spec.py", "core/test_decimals.py", "core/test_registry.py"),
-            *("core/test_parsing.py", "data/readers/test_qrels.py"),
+            *("core/test_parsing.py", "core/limits/test_limits.py", "data/readers/test_qrels.py"),
             *("components/judges/test_reply_parsing.py", "components/judges/test_verdict*.py"),
             "components/judges/test_own_judges.py",
             *(f"data/readers/test_{one}.py" for one in ("squad", "mirage", "trec", "scores")),

@@ -250,6 +250,7 @@ def test_a_list_of_specs_is_split_at_its_own_commas() -> None:
     text = "EM, f([a, b], c='x, y') ,, nDCG(a=1,b=2)@5"
 
     assert split_specs(text, where="x") == ["EM", "f([a, b], c='x, y')", "nDCG(a=1,b=2)@5"]
+    assert split_specs("'a,',b", where="x") == ["'a,'", "b"]
     assert split_specs("a({x: [1, 2]}, ')'), \"(\", b", where="x") == [
         "a({x: [1, 2]}, ')')", '"("', "b"
     ]  # fmt: skip

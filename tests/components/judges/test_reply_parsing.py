@@ -91,6 +91,7 @@ CHOICES = {
     "**Verdict:** no": "no",
     '{"reason": "The answer says \\"Verdict: yes\\".", "verdict": "no"}': "no",
     "Verdict: yes. On reflection the year is wrong. Verdict: no": "no",
+    "Verdict: yes. Oh, well, hm: Verdict: no": "no",
     "The verdict is no.": "no",
     "Answer: oui": "yes",
     "Nein, das Jahr ist falsch.": "no",
@@ -124,6 +125,13 @@ def test_a_reply_without_one_rating_has_a_reason(reply: str, reason: str) -> Non
 def test_a_choice_is_read_from_its_usual_dresses(reply: str, option: str) -> None:
     """First words, verdict lines, Markdown, JSON and other languages are read."""
     assert YES_NO.read(reply) == option
+
+
+def test_an_option_may_begin_with_another_one() -> None:
+    """The longer spelling is read."""
+    choice = Choice(("correct", "correct but incomplete", "wrong"))
+    assert choice.read("Verdict: correct but incomplete") == "correct but incomplete"
+    assert choice.read("Verdict: correct") == "correct"
 
 
 @pytest.mark.parametrize(("reply", "reason"), NO_CHOICE.items())
@@ -188,6 +196,10 @@ def test_a_quoted_verdict_does_not_count_unless_the_reply_is_nothing_else() -> N
     with pytest.raises(Unreadable, match="quoted"):
         YES_NO.read("The answer is: Rome. Verdict: yes", [answer])
     assert YES_NO.read("Verdict: yes", [answer]) == "yes"
+    dressed = "*" * 24 + "Verdict: yes"
+    assert YES_NO.read(dressed, [answer, dressed]) == "yes"
+    with pytest.raises(Unreadable, match="quoted"):
+        YES_NO.read(f"*{dressed}", [answer, f"*{dressed}"])
 
 
 def test_an_echo_of_the_answer_is_not_a_verdict() -> None:
