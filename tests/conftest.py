@@ -19,6 +19,11 @@ from hypothesis import HealthCheck, settings
 from ragstone.core.redaction import forget
 from ragstone.models.bundled import MODELS
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # One thread per worker: those of torch and BLAS wait for each other by spinning. Before numpy.
+    for _library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
 # No test depends on the speed of the machine. CI draws the same examples every time, so that every
 # failure can be repeated; elsewhere they vary.
 _ANY_SPEED = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
