@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 from tests.core.test_component import SERVICES, Base, Kind, made
 
-from ragstone.core import limits
+from ragstone.core import component, limits
 from ragstone.core.component import Outcome, run_component
+from ragstone.core.slow_items import Returned, told_if_slow
 from ragstone.errors import ComponentError, DatasetError
 
 
@@ -151,3 +154,22 @@ def test_errors_of_the_package_go_through_and_every_call_alone_returns_one_value
         outcomes(made(twice))
     with pytest.raises(DatasetError, match="at once"):
         outcomes(made(lambda self, gold: (_ for _ in ()).throw(DatasetError("at once"))))
+
+
+def test_the_items_that_returned_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All together or one by one, the warning about a slow item names the right one."""
+    counts: list[int] = []
+
+    @contextmanager
+    def told(name: str, items: Sequence[Any]) -> Iterator[Returned]:
+        with told_if_slow(name, items) as returned:
+            yield returned
+        counts.append(returned.count)
+
+    def work(self: Any, query: Any) -> int:
+        return 1 // query.gold if self.fails else 1
+
+    monkeypatch.setattr(component, "told_if_slow", told)
+    for fails in (False, True):
+        outcomes(made(work, fails=fails))
+    assert counts == [3, 3]

@@ -57,6 +57,13 @@ def test_a_file_and_a_table_have_one_digest(
     assert (digest_result(table) == digest_table(table)) == is_short
 
 
+def test_a_result_of_exactly_the_limit_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is hashed as a whole; one of a row more is not."""
+    for limit in (8999, 9000):
+        monkeypatch.setattr(limits, "WHOLE_DIGEST_ROWS", limit)
+        assert (digest_result(scores(9000)) == digest_table(scores(9000))) == (limit == 9000)
+
+
 def test_the_limits_of_short_results_decide_digests() -> None:
     """Other numbers would give stored results other digests."""
     assert (limits.WHOLE_DIGEST_ROWS, limits.WHOLE_DIGEST_CHARACTERS) == (2**17, 2**24)

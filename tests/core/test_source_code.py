@@ -61,6 +61,12 @@ def text(source: str) -> str:
     return normal_text(ast.parse(source))
 
 
+def test_a_definition_alone_is_written_as_in_its_module() -> None:
+    """The annotation of a module's variable changes nothing."""
+    typed, plain = (ast.parse(line).body[0] for line in ("LIMIT: int = 3", "LIMIT = 3"))
+    assert normal_text(typed) == normal_text(plain)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

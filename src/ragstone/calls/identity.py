@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from ragstone.core.atomic_files import make_folder, private_file
+from ragstone.core.atomic_files import private_file
 from ragstone.core.environment import REFERENCE, resolved
 from ragstone.errors import ConfigError, StoreError, did_you_mean
 
@@ -147,7 +147,6 @@ def _key(path: Path) -> bytes:
     """Return the key in a file, which is created if it does not exist."""
     try:
         if not path.exists():
-            make_folder(path.parent, private=True)
             own = path.with_name(f".tmp-{secrets.token_hex(8)}")
             private_file(own).write_text(secrets.token_hex(32), encoding="ascii")
             # Of several processes that start together, the first one decides.
