@@ -18,6 +18,10 @@ ENDLESS: Final = "X-Endless"
 _JSON: Final = "application/json"
 
 
+_LONGEST: Final = 8_000_000
+"""Characters of equal headers that are added at once."""
+
+
 @dataclass
 class Frame:
     """An HTTP message; its length is added unless it is chunked, or `length` is false."""
@@ -181,7 +185,8 @@ def change_frame(frame: Frame, draw: Random) -> Frame:
             made.first = draw.choice(_FIRST if made.first.startswith("HTTP") else _REQUESTS)
         case 6:
             many = draw.choice((1, 2, 2, 50, 20_000))
-            made.headers += [draw.choice(_HEADERS)] * many
+            header = draw.choice(_HEADERS)
+            made.headers += [header] * min(many, 1 + _LONGEST // len("".join(header)))
             made.headers = made.headers[:20_000]
         case 7:
             name, _ = draw.choice(made.headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -56,6 +57,14 @@ def test_values_that_nothing_could_use_are_refused(content: str, problem: str) -
     """Each has its place and a reason in place of an exception of PyYAML's."""
     with pytest.raises(ValueError, match=f"it is not YAML: {problem}"):
         parse_yaml(content.encode())
+
+
+def test_json_with_escapes_of_two_halves_is_read() -> None:
+    """A character beyond U+FFFF is one, as a value and as a key."""
+    value = {"name": "m\U0001f469\u200d\U0001f467", "\U0001f600": ["\U0010ffff"]}
+    for size in (1, 100_000):
+        written = json.dumps({**value, "other": "x" * size})
+        assert parse_yaml(written.encode()) == {**value, "other": "x" * size}
 
 
 def test_merges_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,9 @@ def parse_yaml(content: bytes) -> Any:
             "split it, or name the right file"
         )
     try:
-        loader = yaml_loader(fast=len(content) > _SLOW_YAML_BYTES)
+        # libyaml refuses JSON's escapes of characters beyond U+FFFF, which are two halves.
+        fast = len(content) > _SLOW_YAML_BYTES and b"\\ud" not in content.lower()
+        loader = yaml_loader(fast=fast)
         value = loader(content.decode()).get_single_data()
     except RecursionError as error:
         raise _too_deep() from error

@@ -16,6 +16,8 @@ _TAG: Final = "tag:yaml.org,2002:"
 _NUMBERS: Final = (f"{_TAG}int", f"{_TAG}float")
 _NO_JSON: Final = frozenset({f"{_TAG}{name}" for name in ("binary", "omap", "pairs", "set")})
 _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""A character as JSON writes those beyond U+FFFF: by two escapes, which PyYAML leaves apart."""
 
 
 @cache
@@ -35,7 +37,9 @@ class _Checks:
     """Checks before PyYAML's safe loader makes an object, and before it merges mappings."""
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
-        _refuse(_problem_of_scalar(node) if node.id == "scalar" else "", node)
+        if node.id == "scalar":
+            node.value = _PAIR.sub(_joined, node.value)
+            _refuse(_problem_of_scalar(node), node)
         try:
             return super().construct_object(node, deep)  # type: ignore[misc]
         except (AttributeError, LookupError, ValueError):
@@ -75,6 +79,10 @@ def _refuse(problem: str, node: Any) -> None:
 
     if problem:
         raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def _problem_of_scalar(node: Any) -> str:
