@@ -198,7 +198,7 @@ class Work:
     # Claims
 
     def claim(self, item_id: str, person: str, since: float | None = None) -> None:
-        """Note that an item is open at a person, but not at an owner who has finished nothing."""
+        """Record that a person has an item open, except an owner who has finished nothing."""
         ends, states = self._clock() if since is None else since, self.of(person).states
         ends += 60 * limits.CLAIM_MINUTES
         if ends <= self._clock() or item_id in states:

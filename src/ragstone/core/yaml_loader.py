@@ -22,7 +22,7 @@ _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 def yaml_loader(*, fast: bool) -> Any:
     """Return the class of the loader.
 
-    A `fast` one takes a fifth of the time, if libyaml is there; its errors do not show the line.
+    A `fast` one takes a fifth of the time, with libyaml; its errors do not show the line.
     """
     import yaml
 
