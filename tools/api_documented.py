@@ -1,8 +1,8 @@
 """What the documentation of the public API lacks: `python tools/api_documented.py`.
 
-For each name of docs/stability.yaml, and each member of a class that is promised there, the rules
-are: a docstring; an example that runs, in the docstring or in the file of its page in
-tools/site/api; its parameters, and what it returns; a unit for every number; the errors that its
+For each name of docs/stability.yaml and each public member of its class, the rules are: a mark of
+its stability there; a docstring; an example that runs, in the docstring or in the file of its page
+in tools/site/api; its parameters, and what it returns; a unit for every number; the errors that its
 module raises in it; and for a name that computes a statistic, a page or paper as the source.
 """
 
@@ -13,6 +13,7 @@ import inspect
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from itertools import pairwise
@@ -33,7 +34,8 @@ _SOURCE: Final = re.compile(r"docs/[\w-]+\.md|\b(?:19|20)\d\d\b")
 _UNIT: Final = re.compile(
     r"seconds?|tokens?|characters?|bytes|numbers?|maximum|most|largest|smallest|seed|share|mean|"
     r"positions?|any number|range|count|level|length|queries|passages|items|values|differences?|"
-    r"cost|currency|turn|calls?|times|grade|confidence|probability|port|exit code|answers|per ",
+    r"cost|currency|turn|calls?|times|grade|confidence|probability|port|exit code|answers|points?|"
+    r"per ",
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\b(?:int|float)\b")
@@ -55,16 +57,53 @@ def main() -> int:
 
 def shortcomings() -> Iterator[tuple[str, str]]:
     """Yield each name or member with what it lacks."""
+    yield from unmarked()
     for one, member in documented():
         yield from _of_member(one, member) if member else _of_name(one)
 
 
 def documented() -> Iterator[tuple[PublicName, str]]:
-    """Yield each public name, as itself ("") and with each promised member."""
+    """Yield each public name, as itself ("") and with each member of its class."""
     for one in public_names():
         yield one, ""
-        for member in one.members:
+        for member in (*one.members, *one.experimental):
             yield one, member
+
+
+def unmarked() -> Iterator[tuple[str, str]]:
+    """Yield the members without a mark or with two, and the marks without a member.
+
+    A member of a public base class is marked there, unless the class repeats the mark.
+    """
+    values = {one: value_of(one) for one in public_names()}
+    classes = {value: one for one, value in values.items() if inspect.isclass(value)}
+    for value, one in classes.items():
+        bases = (base for base in value.__mro__[1:] if base in classes)
+        inherited = {member for base in bases for member in _members(base)}
+        marks, members = Counter((*one.members, *one.experimental)), _members(value)
+        for member in members - inherited - marks.keys():
+            yield f"{one.name}.{member}", "no stability"
+        for member, count in marks.items():
+            if count > 1:
+                yield f"{one.name}.{member}", "two marks of stability"
+            if member not in members:
+                yield f"{one.name}.{member}", "a mark of stability, and no such member"
+
+
+def _members(owner: type) -> set[str]:
+    """Return the public methods, properties and attributes of a class that Ragstone defines."""
+    ours = [base for base in owner.__mro__ if base.__module__.startswith("ragstone")]
+    kinds = ((*vars(b), *vars(b).get("__annotations__", ()), *_set_in_init(b)) for b in ours)
+    return {name for names in kinds for name in names if not name.startswith("_")}
+
+
+def _set_in_init(owner: type) -> Iterator[str]:
+    """Yield the attributes that the constructor of a class sets."""
+    for node in ast.walk(_tree(owner)):
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+                    yield inner.attr
 
 
 def _of_name(one: PublicName) -> Iterator[tuple[str, str]]:
@@ -97,7 +136,7 @@ def _of_member(one: PublicName, member: str) -> Iterator[tuple[str, str]]:
         return
     if ">>> " not in text and not _shown(one.page, member, owner):
         yield place, "no example"
-    if function is not None:
+    if inspect.isfunction(function):
         yield from _of_function(place, function)
     elif _NUMBER.search(str(_annotation(owner, member))) and not _UNIT.search(text):
         yield place, "a number without a unit"
@@ -122,7 +161,7 @@ def _of_function(place: str, function: Callable[..., Any]) -> Iterator[tuple[str
         if name not in {"self", "cls"} and not re.search(rf"\b{name}\b", text):
             yield place, f"the parameter {name} is not explained"
     returned = str(signature.return_annotation)
-    if returned not in {"None", "bool"} and not re.match(r"[A-Z]\S* ", text):
+    if returned not in {"None", "bool"} and not re.match(r"[A-Z(]\S* ", text):
         yield place, "what it returns is not stated"
     if _NUMBER.search(returned) and not _UNIT.search(text):
         yield place, "a number without a unit"
@@ -188,15 +227,20 @@ def _attribute_text(owner: type, member: str) -> str:
 @cache
 def _strings(owner: type) -> dict[str, str]:
     """Return attribute -> the string below it, in the source of a class."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
-    body = getattr(tree, "body", [])
     found = {}
-    for node, after in pairwise(body):
-        if isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr):
-            value = after.value
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                found[getattr(node.target, "id", "")] = value.value
+    for body in (getattr(node, "body", None) for node in ast.walk(_tree(owner))):
+        for node, after in pairwise(body if isinstance(body, list) else ()):
+            target = node.target if isinstance(node, ast.AnnAssign) else node
+            target = target.targets[0] if isinstance(target, ast.Assign) else target
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                name = getattr(target, "id", getattr(target, "attr", ""))
+                found[name] = str(after.value.value)
     return found
+
+
+@cache
+def _tree(owner: type) -> ast.AST:
+    return ast.parse(textwrap.dedent(inspect.getsource(owner)))
 
 
 def _shown(page: str, name: str, owner: type | None = None) -> bool:

@@ -22,6 +22,7 @@ _GAP: Final = r"""[\s#"']+"""
 _ADVICE: Final = {
     r"\bso~many\b": 'write n, the name of the parameter or "this many"',
     r"(?<!there )(?<!there\n)\bis~no~": 'write "is not a", "has no" or "there is no"',
+    r"\b(?:that|which|they|these)~are~no\b(?!~(?:longer|more))": 'write "are not"',
     r"\bbe~had\b": 'write "is available", "is installed" or "can be downloaded"',
     r"\bfor~want~of\b": 'write "because ..."',
     r"\bone's~own\b": 'write "your own"',

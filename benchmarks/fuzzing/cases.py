@@ -18,7 +18,7 @@ from .trees import TEXTS, TOKENS, VALUES, Raw, change, change_table, written
 LARGEST: Final = 8_000_000
 """Bytes of a file; a larger one would measure the disk."""
 _IN_MEMORY: Final = {"head", "body", "reply", "response", "view", "model"}
-"""Inputs that are no files."""
+"""Inputs that are not files."""
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,10 @@ class UnknownMetric(ConfigError):
 class MissingDependency(RagstoneError):
     """A component or function needs a package that is not installed.
 
-    `extra` is the extra of Ragstone that installs the package, or "".
+    Attributes:
+        component: the component or function.
+        package: the name of the package.
+        extra: the extra of Ragstone that installs the package, or "".
     """
 
     page = "commands#extras"
@@ -140,8 +143,12 @@ class DatasetError(RagstoneError):
 class ComponentError(RagstoneError):
     """Your own component raised an exception, or returned a value of the wrong shape.
 
-    `path` and `line` are those of the component's code, `query_id` is the item at fault if it is
-    known, and `traceback_path` is the log file with the traceback.
+    `path` and `line` are those of the component's code.
+
+    Attributes:
+        component: the component, as the experiment file names it.
+        query_id: the item at fault, or "" if it is not known.
+        traceback_path: the log file with the traceback, or None.
     """
 
     page = "own-components"

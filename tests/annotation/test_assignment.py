@@ -149,7 +149,7 @@ def with_known(count: int, known: int) -> list[dict[str, object]]:
 
 
 def test_qualification_items_come_first_and_open_the_others(tmp_path: Path) -> None:
-    """Three of four are enough; each person gets them, and they are no finished items."""
+    """Three of four are enough; each person gets them, and they are not finished items."""
     with made_site(tmp_path, with_known(8, 4), qualification=0.75) as (site, give):
         for person in ("ann", "ben"):
             first = next_items(site, person, 8)

@@ -165,7 +165,7 @@ def test_an_error_names_what_is_missing(made: StoredResults, name: str, said: st
 
 
 def test_the_list_has_every_plot_and_every_figure() -> None:
-    """The list names the plots with their needs, and the figures that are no charts."""
+    """The list names the plots with their needs, and the figures that are not charts."""
     found = {one["name"]: one for one in plot("--list")["plots"]}
 
     assert set(found) == {*PLOTS, *NOT_CHARTS}

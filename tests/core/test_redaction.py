@@ -113,7 +113,7 @@ def test_each_line_of_a_private_key_is_removed() -> None:
 
 
 def test_plain_data_and_files_are_redacted(tmp_path: Path) -> None:
-    """Numbers, keys and bytes that are no text stay."""
+    """Numbers, keys and bytes that are not text stay."""
     remember(["question-secret"])
     assert redacted_data({"a": ["a question-secret", 1, None], "question-secret": 2.5}) == {
         "a": ["a ***", 1, None],

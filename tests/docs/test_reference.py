@@ -9,6 +9,7 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from tools import api_documented
 from tools.api_documented import documented, shortcomings
 from tools.site.api_pages import example
 from tools.site.commands_pages import ROOT, commands
@@ -135,6 +136,19 @@ def test_the_public_api_is_documented() -> None:
     """Each name and each promised member has text, an example, units, errors and sources."""
     assert len(list(documented())) > len(ragstone.__all__) + len(testing.__all__)
     assert sorted(set(shortcomings())) == []
+
+
+def test_a_member_without_a_mark_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So are two marks of one member, and a mark of a member that does not exist."""
+    (score,) = (one for one in public_names() if one.name == "Score")
+    changed = score._replace(members=score.members[1:], experimental=("value", "gone"))
+    monkeypatch.setattr(api_documented, "public_names", lambda: [changed])
+
+    assert set(api_documented.unmarked()) == {
+        (f"Score.{score.members[0]}", "no stability"),
+        ("Score.value", "two marks of stability"),
+        ("Score.gone", "a mark of stability, and no such member"),
+    }
 
 
 @pytest.mark.parametrize("group", list(document()["api"]))

@@ -165,7 +165,7 @@ def test_passages_are_given_as_they_were_shown(server: FakeModelServer, tmp_path
 
 
 def test_answers_of_your_own_system_are_counted(tmp_path: Path) -> None:
-    """They are no model calls, and the maximum is of them too."""
+    """They are not model calls, and the maximum is of them too."""
     results = faulty(tmp_path)
     experiment = load_experiment(tmp_path / "e.yaml")
     chain = query_chain(results, "distracted", "a", "retrieved(3)")

@@ -1,4 +1,4 @@
-"""The loop: schedule, accumulation, early stopping, kills, and losses that are no number."""
+"""The loop: schedule, accumulation, early stopping, kills, and losses that are not numbers."""
 
 from __future__ import annotations
 

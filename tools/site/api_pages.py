@@ -16,6 +16,8 @@ from tools.site.stability import PublicName, document, public_names
 
 EXAMPLES: Final = Path(__file__).resolve().parent / "api"
 UP: Final = "../../"
+EXPERIMENTAL: Final = "## Experimental members\n"
+"""The heading, in the file of an example, of the part that is shown below the names."""
 
 
 def api_pages() -> dict[str, str]:
@@ -41,6 +43,12 @@ def example(group: str) -> str:
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
+def _split(text: str) -> tuple[str, str]:
+    """Return an example without its part on experimental members, and that part."""
+    before, heading, after = text.partition(EXPERIMENTAL)
+    return before.strip(), (heading + after).strip()
+
+
 def value_of(one: PublicName) -> Any:
     """Return the object of a public name."""
     return getattr(import_module(one.module), one.name)
@@ -57,12 +65,13 @@ def _first_line(one: PublicName) -> str:
 
 def _group_page(group: str) -> str:
     names = [one for one in public_names() if one.page == group]
-    shown = example(group)
+    shown, experimental = _split(example(group))
     return page(
         f"# {document()['api'][group]['title']}",
         "## Example" if shown else "",
         shown,
         *map(_directive, names),
+        experimental,
     )
 
 
@@ -72,10 +81,15 @@ def _directive(one: PublicName) -> str:
     lines += ["      show_root_heading: true", "      show_root_full_path: false"]
     lines += ["      show_root_toc_entry: false", "      show_source: false"]
     if inspect.isclass(value_of(one)):
-        lines += ["      inherited_members: true", f"      members: [{', '.join(one.members)}]"]
-        if not one.members:
-            lines[-1] = "      members: false"
-    return page(f"## `{one.name}`", f"Stability: **{one.level}**.", "\n".join(lines)).strip()
+        members = ", ".join((*one.members, *one.experimental))
+        lines += [
+            "      inherited_members: true",
+            f"      members: {f'[{members}]' if members else 'false'}",
+        ]
+    level = f"Stability: **{one.level}**."
+    if one.experimental:
+        level += f" **Experimental** members: {', '.join(map(code, one.experimental))}."
+    return page(f"## `{one.name}`", level, "\n".join(lines)).strip()
 
 
 def _path(one: PublicName) -> str:

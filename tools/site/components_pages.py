@@ -98,7 +98,9 @@ def _packages(requires: Sequence[str]) -> str:
 
 
 def parameters(entry: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
-    """Return the rows of a component's parameters."""
+    """Return the rows of a component's parameters, without the cutoff of a metric that has none."""
+    found = find(entry["kind"], entry["name"], where="the reference")
+    unused = {"k"} if getattr(found, "cutoff", "") == "none" else set()
     return [
         (
             code(one["name"]),
@@ -108,6 +110,7 @@ def parameters(entry: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]
             linked(one["help"], UP),
         )
         for one in entry["parameters"]
+        if one["name"] not in unused
     ]
 
 

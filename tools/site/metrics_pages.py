@@ -10,6 +10,7 @@ from tools.site.page_text import anchor, code, page, table
 
 import ragstone
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
+from ragstone.components.metrics.bert_score import BertScore
 from ragstone.components.metrics.parse import SYNONYMS
 from ragstone.core.registry import find
 from ragstone.types import ContextPassage
@@ -82,6 +83,8 @@ def _facts(entry: Mapping[str, Any]) -> list[str]:
     bounds = f"from {kind.range[0]:g} to {kind.range[1]:g}" if kind.range else "no upper bound"
     if kind.range and not kind.graded:
         bounds = "0 or 1"
+    if issubclass(kind, BertScore):
+        bounds = "at most 1; rescaled values can be below 0"
     better = {"higher": "higher is better", "lower": "lower is better"}
     rows = [
         ("range", bounds),
@@ -122,8 +125,10 @@ def _example(name: str) -> str:
     kind: Any = find("metrics", name, where="the reference")
     if kind.cutoff == "none":
         written = written.partition("@")[0]
-    if family in {"models", "repeats"}:
-        return code(written)
+    if family == "repeats":
+        return f"{code(written)}: needs repeated answers"
+    if family == "models":
+        return f"{code(written)}: needs the extra {code(kind.requires_extra)}"
     reason = NOT_SHOWN.get(name)
     if reason:
         return f"{code(written)}: {reason}"

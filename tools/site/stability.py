@@ -16,13 +16,14 @@ UP: Final = "../"
 
 
 class PublicName(NamedTuple):
-    """A public name: its module, its stability, its page and the members that are promised."""
+    """A public name: its module, stability and page; its promised and its experimental members."""
 
     name: str
     module: str
     level: str
     page: str
     members: tuple[str, ...]
+    experimental: tuple[str, ...]
 
 
 @cache
@@ -39,8 +40,8 @@ def public_names() -> list[PublicName]:
         module = group.get("module", "ragstone")
         for name, mark in group["names"].items():
             facts = mark if isinstance(mark, Mapping) else {"level": mark}
-            members = tuple(facts.get("members", ()))
-            found.append(PublicName(name, module, facts["level"], on, members))
+            lists = (tuple(facts.get(key, ())) for key in ("members", "experimental"))
+            found.append(PublicName(name, module, facts["level"], on, *lists))
     return found
 
 
@@ -80,8 +81,8 @@ def stability_page() -> str:
             ("level", "meaning"),
             [(f"**{k}**", escaped(v)) for k, v in document()["levels"].items()],
         ),
-        "Names that are not on this page may change in any version. Members of a class that its "
-        "page does not show are experimental.",
+        "Names that are not on this page may change in any version. A member of a class has the "
+        "stability of its class, unless its page lists it as experimental.",
         "## Public names",
         table(("name", "stability", "page"), names),
         "## Commands",

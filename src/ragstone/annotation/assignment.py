@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 StandingState: TypeAlias = Literal["open", "qualifying", "failed", "waiting", "finished"]
 """open: there are items; qualifying: items with known labels come first; failed: too few of them
-are right; waiting: the last items are open at other people; finished: nothing is left."""
+are right; waiting: other people have the last items open; finished: nothing is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PersonStanding:
 def next_items(site: Site, person: str, count: int) -> list[str]:
     """Return the ids of the next items of a person.
 
-    The first ones are noted as open at this person, so that others do not get them. An id may be
+    The first ones are reserved for this person, so that others do not get them. An id may be
     that of a repeat: `base_id` returns the item's own.
     """
     work = site.work
@@ -143,7 +143,7 @@ def _said(site: Site, state: StandingState, share: Proportion | None) -> str:
                 f"asks for {needed:.0%}. Ask the owner of the project."
             )
         case "waiting":
-            return "The last items are open at other people. Come back in a few minutes."
+            return "Other people have the last items open. Come back in a few minutes."
         case "finished":
             return "Nothing is left for you. Thank you."
     return ""

@@ -103,7 +103,7 @@ class LiveNumbers:
         """Held by the one who waits: the threads of all others are there for clicks."""
 
     def of(self, site: Site, wait: float) -> ProjectNumbers | None:
-        """Return the last numbers of a project; None if the first ones are not there yet.
+        """Return the last numbers of a project; None if there are none yet.
 
         Args:
             site: the project.

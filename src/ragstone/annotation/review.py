@@ -196,7 +196,7 @@ def _of_text(event: Event) -> str:
 
 
 def checks(state: WrittenConversation) -> Checks:
-    """Return the first checks of a reviewer: marks, labels and answers are there and agree."""
+    """Return the first checks of a reviewer: marks, labels and answers exist and agree."""
     unmarked = [t for t in state.turns if t.unmarked]
     bare = [t for t in state.turns if _is_answerable(t) and not t.relevant]
     odd = [t for t in state.turns if t.labels.get("answerability") == UNANSWERABLE and t.relevant]

@@ -198,7 +198,7 @@ class Work:
     # Claims
 
     def claim(self, item_id: str, person: str, since: float | None = None) -> None:
-        """Note that an item is open at a person, but not at an owner who has finished nothing."""
+        """Record that a person has an item open, except an owner who has finished nothing."""
         ends, states = self._clock() if since is None else since, self.of(person).states
         ends += 60 * limits.CLAIM_MINUTES
         if ends <= self._clock() or item_id in states:
@@ -221,7 +221,7 @@ class Work:
     def open_items(self, person: str) -> Iterator[str]:
         """Yield the items that a person may get, in this person's order.
 
-        An item that is open at enough other people is left out, until they finish or leave it.
+        An item that enough other people have open is left out, until they finish or leave it.
         """
         order, start = self._order(person), self._starts.get(person, 0)
         states = self.of(person).states
@@ -234,7 +234,7 @@ class Work:
                 yield item_id
 
     def is_free(self, item_id: str, person: str) -> bool:
-        """Whether an item is not open at enough other people."""
+        """Whether an item can be given to one more person."""
         needed = self.project.settings.people_per_item
         return self.finishers[item_id] + self.claimed(item_id, person) < needed
 

@@ -67,7 +67,7 @@ class Publication:
         )
 
     def facts(self) -> CardFacts:
-        """Write the data into the folder if they are not there, and return the card's facts.
+        """Write the data into the folder unless it has them, and return the card's facts.
 
         Raises:
             DatasetError: the folder has other data, or cannot be written.
@@ -98,7 +98,7 @@ class Publication:
 
 
 def copy_data(dataset: Dataset, folder: Path) -> None:
-    """Write a data set into a folder; files that are there must be those of the same data.
+    """Write a data set into a folder; existing files must be those of the same data.
 
     Raises:
         DatasetError: the folder has other data.

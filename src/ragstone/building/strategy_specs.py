@@ -16,7 +16,7 @@ WITH_PARAMETERS: Final[Mapping[str, Callable[..., Strategy]]] = {"writer": train
 
 
 def find_strategy(written: str) -> Strategy:
-    """Return the strategy of a name, with its parameters if it takes some.
+    """Return the strategy with a name, with its parameters if it takes some.
 
     Raises:
         ConfigError: there is no such strategy, or a parameter is unknown, missing or wrong.

@@ -204,7 +204,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         return endpoint.concurrency or default
 
     def ask_ahead(self, wanted: Mapping[Endpoint, Sequence[Request]]) -> None:
-        """Make calls of several endpoints at once; they count when they are asked for.
+        """Make the `wanted` calls of several endpoints at once; they count when they are asked for.
 
         An error that stops the calls of one endpoint is raised when they are asked for.
         """
@@ -253,7 +253,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
                 yield _noted(stored.get(key) or batch.wait(key, self._engine))
 
     def reject(self, keys: Sequence[str], reason: str) -> None:
-        """Mark replies that cannot be used: the next run makes their calls again, not this one."""
+        """Mark the replies `keys` as unusable, with a `reason`; the next run repeats the calls."""
         if keys and not self.replay_only:
             self.log.reject(keys, reason)
 

@@ -138,7 +138,7 @@ def _of_experiment(given: Mapping[str, Any], task: TaskName, **only: Any) -> lis
 
 
 def _results(given: Mapping[str, Any]) -> Results:
-    """Return the results of an experiment file, of a name in the store, or of a record."""
+    """Return the results of an experiment file, a name in the store, or a record."""
     from ragstone.core.store import Store
     from ragstone.core.store_contents import require_store
     from ragstone.results.record import KIND

@@ -82,7 +82,7 @@ def _list() -> str:
 
 
 def _found(name: str) -> str:
-    """Return the page of a name; raise `ConfigError` with the nearest pages if there is none."""
+    """Return the page with a name; raise `ConfigError` with the nearest pages if there is none."""
     name = name.removeprefix("docs/").removesuffix(".md")
     if name in pages():
         return name

@@ -47,7 +47,7 @@ FORMER_RATING: Final = {"--rating": "--property"}
 
 
 def labelled_answers(results: Results, labels: Path, **options: Any) -> HumanSet:
-    """Return the rated answers of an experiment; print the number of left-out ratings to stderr.
+    """Return the rated answers of an experiment; print how many ratings are left out to stderr.
 
     `options` are those of `human_set`; those that are empty are left out.
     """

@@ -61,7 +61,7 @@ class AliasGroup(_Renamed, click.Group):
     """A group that accepts the former names of its commands."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a name of today or of a former one."""
+        """Return the command with a present or former name."""
         return super().get_command(ctx, self.today(cmd_name))
 
 

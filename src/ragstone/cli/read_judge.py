@@ -30,7 +30,7 @@ def read_judge(config: str, name: str | None, forced: Mapping[str, Any]) -> Judg
 
 
 def read_judges(config: str, name: str | None, forced: Mapping[str, Any]) -> list[Judge]:
-    """Return the judges of a file, or the judge of a name, with some fields replaced.
+    """Return the judges of a file, or the judge with a name, with some fields replaced.
 
     A list of prompts is a judge per prompt, as in an experiment.
 

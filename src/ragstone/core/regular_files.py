@@ -49,7 +49,7 @@ def check_regular(path: Path) -> None:
 
 
 def exists(path: str | Path) -> bool:
-    """Return whether there is something at a path; a name that no file can have is not there.
+    """Return whether there is something at a path; False for a name that no file can have.
 
     >>> exists("x" * 5000)
     False

@@ -157,7 +157,7 @@ class Store:
         return stored or StoredTable(str(manifest["digest"]), folder=folder, memory=memory)
 
     def keep(self, step: str, table: Table, digest: str = "") -> StoredTable:
-        """Store a table that no component computed, such as a data set's queries.
+        """Store a table that no component computed, such as a data set's queries, under `step`.
 
         `digest` is that of the table if it is known.
         """
@@ -179,7 +179,7 @@ class Store:
         *,
         keep_failed: bool = False,
     ) -> StoredTable | None:
-        """Return the stored result of a step.
+        """Return the stored result of a step, whose key is made of `component` and `inputs`.
 
         None if there is none, if a row of it failed (unless `keep_failed` is true), or if it is
         damaged: a notice names the file.
@@ -207,12 +207,12 @@ class Store:
         return StoredTable(digest, folder=folder, trusted=True)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
-        """Return the folder of a step's result, whether or not it exists."""
+        """Return the folder of a step's result from `component` and `inputs`, even if absent."""
         key = fingerprint({"step": step, **_made_of(component, inputs)})
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
 
     def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
-        """Return the folder stored under `made_of` (plain data, components).
+        """Return the folder of a `step` that is stored under `made_of` (plain data, components).
 
         If it does not exist, `write` is called with an empty folder for its files.
         """
@@ -228,7 +228,7 @@ class Store:
         return folder
 
     def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
-        """Return the folder that `files` stored under `made_of`; None if absent or damaged."""
+        """Return the folder that `files` stored for `step` and `made_of`; None if it is damaged."""
         folder = self._files_folder(step, made_of)
         if self._sound(folder) is None:
             return None
@@ -240,7 +240,7 @@ class Store:
         return self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
 
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
-        """Write a small document, `kind/name.json`, and replace an earlier one."""
+        """Write `value` as a small document, `kind/name.json`, and replace an earlier one."""
         path = self.root / kind / f"{name}.json"
         sealed = seal(value, f"{kind}/{name}.json")
         with store_errors(path), atomic_file(path, private=True) as file:
@@ -248,12 +248,12 @@ class Store:
         return path
 
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return the latest document of that name, or None; raise `DamagedFile` on damage."""
+        """Return the document `kind/name.json`, or None; raise `DamagedFile` if it is damaged."""
         path = self.root / kind / f"{name}.json"
         return read_document(path, self.root) if path.exists() else None
 
     def sound_json(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return the latest document of that name, or None; a damaged one is set aside."""
+        """Return the document `kind/name.json`, or None; a damaged one is set aside."""
         try:
             return self.read_json(kind, name)
         except DamagedFile as error:
@@ -262,14 +262,14 @@ class Store:
             return None
 
     def remove_json(self, kind: str, name: str) -> None:
-        """Remove the document of that name if there is one."""
+        """Remove the document `kind/name.json` if it exists."""
         path = self.root / kind / f"{name}.json"
         if path.exists():
             with store_errors(path):
                 path.unlink(missing_ok=True)
 
     def set_aside(self, path: Path) -> Path:
-        """Move a damaged folder or file to `damaged/`, and return its new place."""
+        """Move the damaged folder or file `path` to `damaged/`, and return its new place."""
         folder = self.root / DAMAGED
         with store_errors(folder):
             make_folder(folder, private=True)

@@ -107,7 +107,7 @@ def _folder_damage(folder: Path, more: FindDamage | None) -> tuple[list[DamagedF
 
 
 def _missing(store: Store) -> Iterator[tuple[str, Path]]:
-    """Yield each step folder that is not there although a record refers to it, with the record."""
+    """Yield each missing step folder that a record refers to, with the record."""
     named = dict.fromkeys(folder.name for folder in folders(store.root / "steps"))
     for path in documents(store.root):
         if path.parent.name in _RECORDS:

@@ -24,7 +24,7 @@ _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 def yaml_loader(*, fast: bool) -> Any:
     """Return the class of the loader.
 
-    A `fast` one takes a fifth of the time, if libyaml is there; its errors do not show the line.
+    A `fast` one takes a fifth of the time, with libyaml; its errors do not show the line.
     """
     import yaml
 

@@ -27,6 +27,7 @@ class Corpus:
     """Passages by position and by id, and the store of the data derived from them."""
 
     table: Table
+    """Rows of `ragstone.core.schemas.CORPUS`: id, text, title, document id, labels."""
     store: Store | None = None
     """Store of embeddings and indexes; None stores nothing."""
     whole: Corpus | None = field(default=None, compare=False)
@@ -96,7 +97,7 @@ class Corpus:
         return any(any(chunk.to_pylist()) for chunk in self.table.column("document_id").chunks)
 
     def documents(self, passage_ids: Iterable[str]) -> dict[str, str]:
-        """Return passage id -> document id of some passages; "" for a passage without one."""
+        """Return passage id -> document id for `passage_ids`; "" for a passage without one."""
         column = self.table.column("document_id")
         return {i: column[self.position(i)].as_py() for i in passage_ids if i in self}
 

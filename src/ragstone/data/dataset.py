@@ -90,6 +90,7 @@ class Dataset(Shown):
     name: str
     """The name, which results show."""
     query_table: Table
+    """Rows of `ragstone.core.schemas.QUERIES`: id, text, gold answers, history, labels."""
     corpus: Corpus
     """The passages, with their collections if there are several."""
     qrel_table: Table

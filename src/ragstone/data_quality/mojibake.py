@@ -49,7 +49,7 @@ def repaired(text: str) -> str:
     """Return a text with mojibake undone: characters decoded with the wrong encoding.
 
     ftfy repairs Western encodings and UTF-8 read as one of them. A stretch of East Asian, Arabic
-    or Cyrillic text that was read in another encoding is repaired if all its bytes are there and
+    or Cyrillic text that was read in another encoding is repaired if no byte of it is lost and
     the result has common characters. Quotes, ligatures, character width, HTML entities and Unicode
     normalisation stay, and so does a sequence whose bytes are lost in part.
 

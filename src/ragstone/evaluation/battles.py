@@ -54,7 +54,7 @@ class Outcomes:
     first: float | None
     """Share of the replies that prefer the first place, ties as halves; None without a reply."""
     unscored: Mapping[str, int]
-    """Reason -> pairings without a verdict; they are no battles."""
+    """Reason -> pairings without a verdict; they are not battles."""
 
 
 def pairings(
@@ -68,7 +68,7 @@ def pairings(
     Args:
         queries: the queries.
         answers: system -> query id -> answer. A query that a system was not asked has no pair with
-            it, and two absent answers are no pair.
+            it, and two absent answers are not a pair.
         per_query: maximum number of pairs per query, drawn at random; None for all.
         seed: seed of the draw; it depends on the query's id and not on the other queries.
 

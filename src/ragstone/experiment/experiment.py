@@ -73,6 +73,7 @@ class Experiment:
     """An experiment; creating one is free, and `check` reads the data and every name."""
 
     file: ExperimentFile
+    """The experiment file, checked."""
     folder: Path = Path()
     """The folder of the experiment file, in which your own components are looked for."""
     command: str = ""
@@ -122,17 +123,14 @@ class Experiment:
 
     @cached_property
     def noise(self) -> System | None:
-        """The system that finds the noise of `gold+noise`, if a setting needs noise."""
+        """The system of the noise of `gold+noise`, or None; `ConfigError` if it may change."""
         if not any("noise" in setting.uses for setting in self.settings):
             return None
-        written = [self.file.noise_retriever]
-        (retriever,) = self._maker.parts("retrievers", written, "noise_retriever")
+        key = "noise_retriever"
+        (retriever,) = self._maker.parts("retrievers", [self.file.noise_retriever], key)
         if retriever.declared_release == "":
-            raise ConfigError(
-                "noise_retriever: its index may change between runs, and noise is kept; declare "
-                "its version with release",
-                key="noise_retriever",
-            )
+            why = "its index may change between runs, and noise is kept"
+            raise ConfigError(f"{key}: {why}; declare its version with release", key=key)
         return System("noise", create("query_formers", "rewrite", where="noise"), retriever)
 
     @cached_property
@@ -141,7 +139,7 @@ class Experiment:
         return metric_sets(self.metric(one) for one in self.file.metrics)
 
     def metric(self, written: Any) -> Any:
-        """Return the metric that the file names."""
+        """Return the metric of a `written` name; own metrics are looked for in `folder`."""
         return parse_metric(written, folder=self.folder)
 
     @cached_property
@@ -154,7 +152,7 @@ class Experiment:
         return made
 
     def of_queries(self, query_ids: Collection[str]) -> Experiment:
-        """Return this experiment on some of its answered queries, with the same data and parts."""
+        """Return this experiment on the answered queries `query_ids`; it shares data and parts."""
         part = dataclasses.replace(self, batch=frozenset(query_ids))
         shared = ("dataset", "store", "systems", "settings", "noise", "metrics", "judges")
         vars(part).update({name: getattr(self, name) for name in shared})
@@ -237,8 +235,7 @@ class Experiment:
             only: names of steps; the others run only if these depend on them. Results of others
                 that are in the store stay in the record.
             retry_failed: whether failed calls and unreadable replies of earlier runs are requested
-                again; if not, steps with failed items count as finished. Without effect if `calls`
-                is given, which has its own `keep_failed`.
+                again; if not, steps with failed items count as finished. No effect with `calls`.
             reuse: whether your own systems keep the answers of their last finished run.
             fresh: names of systems that are asked again; None for all.
             trust_code: whether to reuse steps of other code; outputs mark what rests on them.
@@ -267,8 +264,7 @@ class Experiment:
             wish: which systems are asked again.
             only: as in `run`.
             trust_code: as in `run`.
-            run_name: the name under which replies of own systems are kept; by default that of the
-                experiment.
+            run_name: the name under which replies of own systems are kept (default: `file.name`).
         """
         services = self.services(calls)
         asked, systems = self._begin(calls, wish, run_name)
@@ -277,8 +273,7 @@ class Experiment:
         store = dataclasses.replace(self.store, trust_code=trust_code)
         planned = Planner(store, services).plan(chosen)
         to_do = [one for one in planned.steps if one.to_do]
-        lines = asking_lines(planned, steps.trials, asked)
-        for line in (*lines, *self.notes_of(to_do)):
+        for line in (*asking_lines(planned, steps.trials, asked), *self.notes_of(to_do)):
             _LOG.warning("%s", line)
         self._check_ready(planned, services)
         recorder = Recorder(
@@ -307,7 +302,11 @@ class Experiment:
         budget: float | None = None,
         max_hours: float | None = None,
     ) -> Calls:
-        """Return the `ragstone.calls.Calls` that this experiment uses."""
+        """Return the `ragstone.Calls` that this experiment uses.
+
+        `offline` and `replay_only` are as in `Calls`, and `retry_failed` is as in `run`. `budget`
+        is the maximum cost in the prices' currency. No call begins after `max_hours`.
+        """
         prices = Prices.read(self.beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
             self.store.call_log,

@@ -174,7 +174,7 @@ class GatedSystem:
         return found
 
     def _check_services(self, failed: int) -> None:
-        """Raise an error if a service of the system is off: its failures are no verdict."""
+        """Raise an error if a service of the system is off: its failures are not a verdict."""
         one = next(one for one in self.experiment.systems if one.name == self.system)
         calls, dataset = self.calls, self.experiment.dataset
         services = Services(calls=calls, store=self.experiment.store, corpus=dataset.corpus)

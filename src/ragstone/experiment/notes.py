@@ -25,7 +25,7 @@ def run_notes(
     dataset: Dataset,
     repeated: Sequence[RepeatMetric],
 ) -> tuple[str, ...]:
-    """Return what a run or a plan says about data, models and repeats.
+    """Return the notes of a run or a plan on data, models and repeats.
 
     Args:
         steps: the planned steps.

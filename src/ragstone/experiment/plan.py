@@ -131,7 +131,7 @@ class Planner:
         known: dict[Step, StoredTable],
         planned: Mapping[Step, PlannedStep],
     ) -> PlannedStep:
-        """Return the state of a step; its result joins the known ones if it is there."""
+        """Return the state of a step; its result joins the known ones if it is stored."""
         inputs = known_inputs(step, known)
         rows = next(iter(step.inputs.values()))
         count = rows.table.num_rows if isinstance(rows, StoredTable) else planned[rows].queries

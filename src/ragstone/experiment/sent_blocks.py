@@ -91,7 +91,7 @@ class BlockJob:
     """Whether the step sees the labels of passages."""
 
     def __call__(self, block: Mapping[str, bytes]) -> FinishedBlock:
-        """Return the shard of a block, from the store if it is there."""
+        """Return the shard of a block, from the store if it is stored."""
         root = Path(self.store)
         if not root.is_dir():
             raise StoreError(

@@ -192,7 +192,7 @@ def _recorded(path: Path, parts: str) -> _Systems:
 
 
 def _system(written: str, *, documents: bool) -> _Systems:
-    """Return the system of a name, an address, a component, or each of a file of answers."""
+    """Return the system for a name, an address or a component, or each one of a file of answers."""
     quoted = _quoted(written)
     if _URL.match(written):
         return _Systems.own("service", f"{{name: http, url: {quoted}}}")

@@ -25,7 +25,7 @@ class IndexCache:
         self._lock = threading.RLock()
 
     def get(self, kind: str, key: Hashable, build: Callable[[], Index]) -> Index:
-        """Return the index under a key of its kind, built if it is not there."""
+        """Return the index under a key of its kind, built if there is none."""
         with self._lock:
             held = self._held[kind]
             if key not in held:

@@ -79,7 +79,7 @@ class OwnIndex(ABC):
 
     @abstractmethod
     def write(self, start: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the rows from a position on, in place of those that are there."""
+        """Write the rows from a position on, in place of the existing ones."""
 
     @abstractmethod
     def finish(self) -> None:

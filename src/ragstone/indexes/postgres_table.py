@@ -139,7 +139,7 @@ class VectorTable(OwnIndex):
                     c.write_row([place, _written(row["vector"])])
 
     def finish(self) -> None:
-        """Build the graph of an approximate search, if it is not there."""
+        """Build the graph of an approximate search, unless it exists."""
         if self.exact:
             return
         sql = _package().sql

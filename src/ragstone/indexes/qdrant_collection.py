@@ -120,7 +120,7 @@ class QdrantCollection(OwnIndex):
         return int(self.client.count(self.name, count_filter=between, exact=True).count)
 
     def write(self, start: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the points from a position on, in place of those that are there."""
+        """Write the points from a position on, in place of the existing ones."""
         places = list(range(start, start + len(rows)))
         points = _package().models.Batch(
             ids=places,

@@ -129,7 +129,7 @@ def known_digest(path: Path) -> str:
 
 
 def fetch(name: str) -> bool:
-    """Download a bundled model unless it is there; return whether it was downloaded.
+    """Download a bundled model unless it is on disk; return whether it was downloaded.
 
     Two processes may do so at once, and a download may be killed at any moment: a file gets its
     name only when it is complete and its SHA-256 is right.

@@ -68,7 +68,7 @@ def in_process(
 ) -> InProcessClient:
     """Return the client of a model; the model is loaded first, so that its errors are raised now.
 
-    `load` returns the model, from memory if it is there.
+    `load` returns the model, from memory if it is loaded.
     """
     load()
     return InProcessClient(endpoint, pace, load, batch_size)

@@ -1,7 +1,7 @@
 """The files of a model that a library loads: found on this machine or the hub, and digested.
 
 A model is a bundled model's name, a path, or a name on the hub (`owner/name`), looked up in this
-order; a hub's model is taken from the hub's cache, and downloaded only if it is not there.
+order; a hub's model is taken from the hub's cache, and downloaded only if it is missing.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _listed_parts(index: Path) -> list[str]:
 
 
 def _from_hub(name: str, revision: str, kind: ModelKind) -> Path:
-    """Return the folder of a hub's model in the hub's cache, downloaded if it is not there."""
+    """Return the folder of a hub's model in the hub's cache, downloaded if it is missing."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Figures of all answers together, such as the macro-F1 of `label`, which are no means of scores.
+"""Figures of all answers together, such as the macro-F1 of `label`, which are not means of scores.
 
 The step that scores answers computes them and stores them in its manifest.
 """

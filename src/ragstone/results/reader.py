@@ -129,7 +129,7 @@ class StoredResults(StoredTables):
         return {} if table is None else dict(zip(*schemas.columns(table).values(), strict=True))
 
     def grades(self, query_id: str) -> dict[str, int]:
-        """Return passage id -> relevance, with translations of relevant passages in datastores."""
+        """Return passage id -> grade for `query_id`, with translations of relevant passages."""
         found = dict(self.qrels.get(query_id, {}))
         for judged in self._near.values():
             found |= judged.get(query_id, {})
@@ -163,7 +163,7 @@ class StoredResults(StoredTables):
         return counts
 
     def part_name(self, folder: str) -> str:
-        """Return the name of the component of a step; of a judge, with the prompt it is given."""
+        """Return the name of the component of a step, by its `folder`; a judge's has its prompt."""
         manifest = self.manifests[folder]
         if manifest["step"] == "judge":
             metric = next(iter(schemas.columns(self.stored_table(folder))["metric"]), "")
@@ -310,14 +310,14 @@ class StoredResults(StoredTables):
         return rule if {None, 0.0, 1.0}.issuperset(values) else None
 
     def correct_answers(self, trial: TrialResults) -> dict[str, float | None]:
-        """Return query id -> 1.0 for a correct first answer, 0.0 for a wrong one, else None.
+        """Return query id -> 1.0 for a correct first answer of `trial`, 0.0 if wrong, else None.
 
         A failed answer is wrong, unless failures are excluded. Empty without a rule.
         """
         return self.labels(trial.first.scores)
 
     def correct_shares(self, trial: TrialResults) -> dict[str, float | None]:
-        """Return query id -> share of correct answers; None if no answer has a label."""
+        """Return query id -> share of correct answers in `trial`; None if no answer has a label."""
         return mean_labels([self.labels(scores) for scores in trial.each_scores])
 
     def labels(self, scores: Mapping[str, Mapping[str, Score]]) -> dict[str, float | None]:
@@ -356,7 +356,7 @@ class StoredResults(StoredTables):
                 yield AdaptabilityRow(system, setting, found)
 
     def trial(self, entry: TrialEntry) -> TrialResults:
-        """Return the rows of a trial, its scores over all its repeats."""
+        """Return the rows of the trial of a record's `entry`; scores are means over its repeats."""
         folders = dict.fromkeys((entry.built, entry.contexts))
         contexts = {f: self._by_query(f, schemas.table_to_contexts) for f in folders}
         reasons = self.mapping(entry.not_applicable)

@@ -108,7 +108,9 @@ class StoredTables:
     """The tables of the steps that a record names."""
 
     store: Store
+    """The store of the results."""
     record: Record
+    """The systems, settings and trials of the last run, with the folders of their steps."""
     reveal: bool = False
     """Whether secret rows are included; `revealed` records that they were shown."""
 
@@ -267,7 +269,7 @@ class StoredTables:
             yield self.stored_table(folder)
 
     def scores(self, *folders: str) -> dict[str, Mapping[str, Score]]:
-        """Return metric -> query id -> score of some stored tables."""
+        """Return metric -> query id -> score of the stored tables `folders`."""
         tables = chain.from_iterable(map(self.blocks, folders))
         return dict(read_scores(tables, self._query_ids))
 
@@ -291,7 +293,7 @@ class StoredTables:
         return {entry.folder: self.manifest(entry.folder) for entry in self.record.steps}
 
     def manifest(self, folder: str) -> dict[str, Any]:
-        """Return the manifest of a step; figures that contain queries held back are left out."""
+        """Return the manifest of the step in `folder`, without figures of queries held back."""
         found = self._step(folder).manifest
         return self._of_rows(found, folder) if self.held_back else found
 
@@ -307,7 +309,7 @@ class StoredTables:
         return kept | counts | ({"reasons": dict(reasons)} if reasons else {})
 
     def queries_at(self, folder: str) -> Mapping[str, Query]:
-        """Return the queries of a table by id, with their languages and without secret nuggets."""
+        """Return the queries of the table in `folder` by id, with languages; no secret nuggets."""
         return self._by_query(folder, lambda rows: map(self._in_language, self._shown(rows)))
 
     @cached_property
@@ -335,7 +337,7 @@ class StoredTables:
         return self.mapping(self.record.tables.languages)
 
     def whole_queries(self, *folders: str) -> dict[str, Query]:
-        """Return the queries of tables by id, with all nuggets; no output may show them."""
+        """Return the queries of the tables `folders` by id, with all nuggets; never to be shown."""
         read = (self._by_query(folder, schemas.table_to_queries) for folder in folders)
         return {query_id: one for found in read for query_id, one in found.items()}
 

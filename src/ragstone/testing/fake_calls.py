@@ -23,7 +23,9 @@ class ScriptedCalls(Calls):
     """
 
     answer: Callable[[Request], str | Outcome]
+    """Returns the reply to a request, or its outcome."""
     asked: list[Request] = field(default_factory=list)
+    """The requests, in order."""
     rejected: list[str] = field(default_factory=list)
     """Reasons why replies were rejected, one per reply."""
 

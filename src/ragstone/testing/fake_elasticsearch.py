@@ -27,6 +27,11 @@ from ragstone.testing.threaded_server import ThreadedServer
 _VERSIONS: Final = {"elasticsearch": "8.17.0", "opensearch": "2.19.0"}
 
 
+def count_words(text: str) -> dict[str, float]:
+    """Return word -> number of times that it occurs in `text`, in lower case."""
+    return dict(Counter(text.lower().split()))
+
+
 @dataclass
 class FakeIndex:
     """One index: its fields, and its documents before and after a refresh."""
@@ -53,10 +58,11 @@ class FakeElasticsearch(ThreadedServer):
     flavour: Literal["elasticsearch", "opensearch"] = "elasticsearch"
     version: str = ""
     api_key: str = ""
-    expand: Callable[[str], Mapping[str, float]] = lambda text: Counter(text.lower().split())
+    expand: Callable[[str], Mapping[str, float]] = count_words
     script: Sequence[str] = ()
     largest: int = 10_000
     indexes: dict[str, FakeIndex] = field(default_factory=dict)
+    """Name -> fields and documents of an index."""
     aliases: dict[str, str] = field(default_factory=dict)
     """Alias -> index."""
     asked: Counter[str] = field(default_factory=Counter)

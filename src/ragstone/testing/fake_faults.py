@@ -207,7 +207,7 @@ class FakeFaults:
         }
 
     def error(self, messages: Messages) -> str:
-        """Return the error of a request for an answer, if the fault is a failure."""
+        """Return "400" for `messages` whose planted fault is a failure, else "ok"."""
         text = messages[-1]["content"]
         is_answer = text.startswith("Festivals")
         return "400" if is_answer and self._asked(text).fault == "failure" else "ok"
@@ -218,7 +218,7 @@ class FakeFaults:
         return self._by_name[found[0] if found else ""]
 
     def reply(self, messages: Messages) -> str:
-        """Return the fake model's reply to a prompt."""
+        """Return the fake model's reply to the prompt of `messages`."""
         text = messages[-1]["content"]
         planted = self._asked(text)
         if "Reply Yes or No" in text:

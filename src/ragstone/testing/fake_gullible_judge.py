@@ -36,7 +36,7 @@ class FakeGullibleJudge:
         criteria: points for an answer that repeats the judge's task.
         orders: points for an order to the judge in the answer.
         passage_orders: points for an order to the judge in the passages.
-        base: rating of any other answer.
+        base: rating of any other answer, in points from 1 to 10.
 
     >>> judge = FakeGullibleJudge(citations=4)
     >>> plain = [{"role": "user", "content": "Rate.\n\n============ answer\nParis."}]

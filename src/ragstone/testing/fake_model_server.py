@@ -70,7 +70,7 @@ _ERRORS: Final[Mapping[str, tuple[int, str]]] = {
 
 
 def echo_digest(messages: Messages) -> str:
-    """Answer with a word that depends on the prompt alone."""
+    """Return an answer that depends on the prompt of `messages` alone."""
     return f"answer {prompt_mark(messages)}"
 
 
@@ -85,7 +85,7 @@ def prompt_mark(messages: Messages) -> str:
 
 
 def hashed_words(texts: Sequence[str]) -> list[list[float]]:
-    """Embed texts as counts of their words, each word at one of sixteen places.
+    """Return `texts` as vectors: counts of their words, each word at one of sixteen places.
 
     >>> hashed_words(["gold gold"])[0] == [2 * number for number in hashed_words(["gold"])[0]]
     True
@@ -112,10 +112,10 @@ class FakeModelServer(ThreadedServer):
         fault_of: messages -> kind of fault, or "ok".
         seed: seed of the assignment of faults to requests.
         api_key: if given, requests without it are refused with 401.
-        capacity: if given, more concurrent requests are refused with 429.
+        capacity: maximum number of concurrent requests (None: any number); more get a 429.
         retry_after: value of the header in "429-retry-after", in seconds.
         slow_seconds: delay of "slow", in seconds.
-        huge_bytes: size of a "huge" reply.
+        huge_bytes: size of a "huge" reply, in bytes.
     """
 
     answer: Callable[[Messages], str] = echo_digest
@@ -155,7 +155,7 @@ class FakeModelServer(ThreadedServer):
         return f"http://127.0.0.1:{self.port}/v1"
 
     def choose_fault(self, mark: str) -> str:
-        """Return the fault of a request, or "ok"."""
+        """Return the fault of a request whose prompt has this `mark` (`prompt_mark`), or "ok"."""
         scripted = next(self._scripted, None)
         if scripted is not None:
             return scripted

@@ -63,7 +63,7 @@ class Base(Protocol):
 
 
 def classifier_facts(recipe: JudgeRecipe, name: str, parts: Parts, usual: str) -> ClassifierFacts:
-    """Return what the classifier is to decide.
+    """Return the facts of the decision that the classifier learns.
 
     Args:
         recipe: the keys of the file.

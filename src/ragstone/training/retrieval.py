@@ -64,7 +64,7 @@ class RetrievalRecipe(Recipe):
     depth: Count = 50
     """Ranks that negatives are drawn from, and that a reranker reorders in the test."""
     skip: Annotated[int, Field(ge=0)] = 0
-    """First ranks that are no negatives: they may be relevant without a judgement."""
+    """First ranks that are not negatives: they may be relevant without a judgement."""
     per_query: Annotated[int, Field(ge=0)] = 4
     """Hard negatives per relevant passage, drawn by the seed."""
     test_queries: Count | None = None
@@ -105,7 +105,7 @@ class Mining:
         dataset: queries, passages and judgements.
         query_ids: the queries of the part.
         rankings: query id -> passages that may be negatives, best first.
-        unread: documents of other parts, whose passages are no negatives.
+        unread: documents of other parts, whose passages are not negatives.
     """
 
     recipe: RetrievalRecipe

@@ -189,7 +189,7 @@ def _told(a: Item, b: Item, data: Mapping[str, Dataset]) -> str:
 def _deal(
     groups: Sequence[Sequence[str]], shares: Mapping[str, float], seed: int
 ) -> dict[str, set[str]]:
-    """Return part -> query ids: the largest groups first, each to the part that lacks the most."""
+    """Return part -> query ids: the largest groups first, each to the part that needs the most."""
     total = sum(map(len, groups))
     lacking = {
         "train": total * (1 - sum(shares.values())),

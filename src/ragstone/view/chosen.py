@@ -32,7 +32,7 @@ class TrialName:
 
 
 def read_trial(view: StoreView, written: str) -> TrialName:
-    """Return the trial of a name; raise `PageError` with the nearest one if there is none.
+    """Return the trial with a name; raise `PageError` with the nearest name if there is none.
 
     Names may contain colons: those of the store decide.
     """

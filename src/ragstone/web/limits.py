@@ -32,7 +32,7 @@ RUNNING_ASKS: Final = 500
 """Asks of all people that the agent works on or that wait for it: each has a thread."""
 SCHEME_OPTIONS: Final = 16  # Options of a question: each has a key, from 1 to 0 and from a to f.
 CLAIM_MINUTES: Final = 10
-"""An item that is open at a person goes to others after this time without a label."""
+"""An item that a person has open goes to others after this time without a label."""
 CLAIMED_ITEMS: Final = 5
 """Next items of a person that others do not get: the browser may ask for some before their time."""
 NUMBERS_SECONDS: Final = 2.0

@@ -126,7 +126,7 @@ def test_a_list_elsewhere_is_not_linked(failing: StoreView, address: str) -> Non
 
 
 def test_a_list_with_values_of_its_own(failing: StoreView) -> None:
-    """Values that are no filter of queries leave all queries in the list."""
+    """Values that are not filters of queries leave all queries in the list."""
     found = query_page(failing, "low", **{"from": "/compare?a=x&label=nix"})["list"]
     assert (found["address"], found["total"]) == ("/compare?a=x&label=nix", 16)
 

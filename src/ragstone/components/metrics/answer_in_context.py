@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 class AnswerInContext(AnswerMetric):
     """1 if a passage of the context contains a gold answer as whole words (see `Match`), else 0.
 
-    FlashRAG and DPR report it, without word borders, as top-k accuracy. It needs no qrels. An empty
-    context gives 0.
+    It needs no qrels. An empty context gives 0. DPR's top-k accuracy matches tokens, as here;
+    FlashRAG's retrieval recall matches characters, even inside of words.
 
     Formula: 1 if a passage shown contains the words of a gold answer.
 
-    Source: Karpukhin et al., DPR, EMNLP 2020.
+    Source: Karpukhin et al., DPR, EMNLP 2020; `has_answer` in its qa_validation.py.
 
-    Trap: the words may stand in a passage that does not answer the query.
+    Trap: the words may be in a passage that does not answer the query.
     """
 
     name: ClassVar[str] = "answer-in-context"

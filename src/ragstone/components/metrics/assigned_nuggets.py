@@ -27,8 +27,9 @@ class AssignedNuggets(AnswerMetric):
     or `not_support` per nugget; rows of TREC RAG's nuggetizer become such rows. The aggregates are
     those of the judge `nuggets`. An answer without assignments has no value.
 
-    Formula: supported nuggets / all nuggets; weighted: partial support is 0.5 and an okay
-    nugget 0.5.
+    Formula: sum of weight times support / sum of weights. Support is 1, partial support 0.5 (0 in
+    the strict forms). A vital nugget weighs 1, an okay one 0.5 (`weighted`), 1 (`all`) or 0
+    (`vital`).
 
     Source: Pradeep et al., AutoNuggetizer, TREC RAG 2024.
 

@@ -21,7 +21,8 @@ class MAP(BinaryMetric):
 
     Formula: sum of P@rank at the relevant passages found / all relevant passages.
 
-    Source: Buckley and Voorhees, SIGIR 2000.
+    Source: Buckley and Voorhees, Retrieval System Evaluation, chapter 3 of TREC: Experiment and
+    Evaluation in Information Retrieval, MIT Press, 2005; trec_eval, m_map.c.
 
     Trap: unjudged passages count as not relevant.
     """

@@ -140,7 +140,8 @@ class BertScoreP(BertScore):
 
     Source: Zhang et al., ICLR 2020.
 
-    Trap: values depend on the encoder and on its layer.
+    Trap: values depend on the encoder and on its layer. Rescaled, unrelated texts can get less than
+    0, and so less than a failed answer.
     """
 
     name: ClassVar[str] = "BERTScore-P"
@@ -158,7 +159,8 @@ class BertScoreR(BertScore):
 
     Source: Zhang et al., ICLR 2020.
 
-    Trap: values depend on the encoder and on its layer.
+    Trap: values depend on the encoder and on its layer. Rescaled, unrelated texts can get less than
+    0, and so less than a failed answer.
     """
 
     name: ClassVar[str] = "BERTScore-R"
@@ -175,7 +177,8 @@ class BertScoreF1(BertScore):
 
     Source: Zhang et al., ICLR 2020.
 
-    Trap: values depend on the encoder and on its layer.
+    Trap: values depend on the encoder and on its layer. Rescaled, unrelated texts can get less than
+    0, and so less than a failed answer.
     """
 
     name: ClassVar[str] = "BERTScore-F1"
@@ -193,7 +196,8 @@ class BertKPrecision(BertScore):
 
     Source: Katsis et al., MTRAG, TACL 2025.
 
-    Trap: texts beyond the encoder's maximum are cut.
+    Trap: texts beyond the encoder's maximum are cut. Rescaled, unrelated texts can get less than 0,
+    and so less than a failed answer.
     """
 
     name: ClassVar[str] = "Bert-K-Precision"

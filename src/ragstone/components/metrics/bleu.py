@@ -19,7 +19,8 @@ class Bleu(SacrebleuMetric):
 
     Source: Papineni et al., ACL 2002; Post, WMT 2018.
 
-    Trap: short answers have few 4-grams; the mean of answers is not the BLEU of the set.
+    Trap: sacrebleu prints 100 times the value. Short answers have few 4-grams, and the mean of
+    answers is not the BLEU of the set.
 
     Args:
         tokenize: sacrebleu's tokeniser: "13a" for European languages, "zh", "char" for scripts

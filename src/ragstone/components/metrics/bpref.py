@@ -27,7 +27,7 @@ class Bpref(BinaryMetric):
 
     Source: Buckley and Voorhees, SIGIR 2004.
 
-    Trap: it needs judged passages that are not relevant.
+    Trap: without judged passages that are not relevant, it is the recall of the ranking.
     """
 
     name: ClassVar[str] = "bpref"

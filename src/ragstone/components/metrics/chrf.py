@@ -19,7 +19,8 @@ class Chrf(SacrebleuMetric):
 
     Source: Popović, WMT 2015.
 
-    Trap: unrelated texts of one language get well above 0.
+    Trap: sacrebleu prints 100 times the value, and unrelated texts of one language get well above
+    0.
 
     Args:
         words: longest word n-gram that counts too; 2 is chrF++.

@@ -24,7 +24,7 @@ class ERR(RankingMetric):
 
     Source: Chapelle et al., CIKM 2009.
 
-    Trap: values are comparable under the same highest grade only.
+    Trap: values are comparable under the same highest grade only; TREC's gdeval takes 4.
 
     Args:
         k: the cutoff, or None.

@@ -20,12 +20,13 @@ class Hit(BinaryMetric):
 
     Formula: 1 if one of the first k passages is relevant, else 0.
 
-    Source: Craswell and Hawking, TREC 2004 web track; success_k of trec_eval.
+    Source: Tomlinson, as success_k in trec_eval, m_success.c, 2008.
 
     Trap: more relevant passages do not raise it.
     """
 
     name: ClassVar[str] = "hit"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = "1 if any relevant passage is among the first k, else 0."
 
     def values(self, ranks: RankingBatch) -> Values:

@@ -21,9 +21,9 @@ class Judged(RankingMetric):
 
     Formula: judged passages among the first k / the passages ranked there.
 
-    Source: the measure Judged of ir_measures, MacAvaney et al., ECIR 2022.
+    Source: the measure Judged of ir_measures (judged_provider.py), MacAvaney et al., ECIR 2022.
 
-    Trap: it says nothing on relevance: read it beside the other metrics.
+    Trap: it does not depend on relevance, so read it beside the other metrics.
     """
 
     name: ClassVar[str] = "judged"

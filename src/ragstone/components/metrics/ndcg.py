@@ -24,10 +24,11 @@ class NDCG(RankingMetric):
 
     Formula: sum of gain / log2(rank + 1) over the first k, divided by that of the best order.
 
-    Source: Järvelin and Kekäläinen, ACM TOIS 20(4), 2002.
+    Source: Järvelin and Kekäläinen, ACM TOIS 20(4), 2002. Their discount leaves the first ranks as
+    they are; this one is that of trec_eval, m_ndcg_cut.c.
 
-    Trap: the mean hides how many relevant passages a query has; MIRAGE's form rewards short
-    lists.
+    Trap: other tools take gains of 2^grade - 1, which give other values for the same ranking.
+    MIRAGE's form rewards short lists.
 
     Args:
         k: the cutoff, or None.

@@ -38,7 +38,7 @@ SYNONYMS: Final[dict[str, str]] = {
 
 
 def parse_metric(written: Any, folder: Path | None = None) -> RankingMetric | AnswerMetric:
-    """Return the metric of a name, of a mapping with the key `name`, or of your own class.
+    """Return the metric for a name, a mapping with the key `name`, or your own class.
 
     `written` is a name such as "nDCG@10". Case does not matter, and common synonyms are known.
     `str` of the metric is its canonical name.

@@ -18,7 +18,7 @@ class PrecisionAt(BinaryMetric):
 
     Formula: relevant passages among the first k / k.
 
-    Source: van Rijsbergen, Information Retrieval, 1979.
+    Source: Buckley, trec_eval, m_P.c, 2008.
 
     Trap: with fewer than k relevant passages it cannot reach 1.
     """

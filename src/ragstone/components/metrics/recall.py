@@ -19,9 +19,10 @@ class RecallAt(BinaryMetric):
 
     Formula: relevant passages among the first k / all relevant passages.
 
-    Source: van Rijsbergen, Information Retrieval, 1979.
+    Source: Buckley, trec_eval, m_recall.c, 2008.
 
-    Trap: with more than k relevant passages it cannot reach 1.
+    Trap: with more than k relevant passages it cannot reach 1. Many papers on question answering
+    call `hit@k` recall.
     """
 
     name: ClassVar[str] = "R"

@@ -21,9 +21,10 @@ class RPrec(BinaryMetric):
 
     Formula: relevant passages among the first R / R.
 
-    Source: Buckley and Voorhees, SIGIR 2000.
+    Source: Buckley and Voorhees, Retrieval System Evaluation, chapter 3 of TREC: Experiment and
+    Evaluation in Information Retrieval, MIT Press, 2005; trec_eval, m_Rprec.c.
 
-    Trap: with one relevant passage it is P@1.
+    Trap: with one relevant passage it is P@1. KILT takes the best value of several evidence sets.
     """
 
     name: ClassVar[str] = "Rprec"

@@ -24,7 +24,8 @@ class SemanticSimilarity(EncoderMetric):
 
     Formula: max(0, cosine of the vectors of the two texts), for the best gold answer.
 
-    Source: Reimers and Gurevych, Sentence-BERT, EMNLP 2019.
+    Source: the cosine of Reimers and Gurevych, Sentence-BERT, EMNLP 2019. The metric SAS of Risch
+    et al., 2021, is a cross-encoder and has other values.
 
     Trap: a negation hardly changes it.
     """

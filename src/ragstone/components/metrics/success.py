@@ -1,4 +1,4 @@
-"""success@k: hit@k under the name of trec_eval and KILT."""
+"""success@k: hit@k under the name of trec_eval."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ragstone.components.metrics.hit import Hit
 
 @dataclass(frozen=True)
 class Success(Hit):
-    """Hit at k under the name that trec_eval and KILT use.
+    """Hit at k under the name that trec_eval uses.
 
     Formula: that of `hit@k`.
 
-    Source: Craswell and Hawking, TREC 2004 web track; success_k of trec_eval.
+    Source: Tomlinson, as success_k in trec_eval, m_success.c, 2008.
 
     Trap: more relevant passages do not raise it.
     """

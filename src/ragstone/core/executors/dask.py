@@ -41,7 +41,7 @@ class DaskExecutor:
         check_address(self.address, "tcp://host:8786")
 
     def open(self) -> None:
-        """Connect; raise `RagstoneError` if the cluster is not there."""
+        """Connect; raise `RagstoneError` if the cluster is not reachable."""
         if self._client is not None:
             return
         try:

@@ -51,7 +51,7 @@ class RayExecutor:
         check_address(self.address, "HOST:PORT of the head, or ray://HOST:PORT")
 
     def open(self) -> None:
-        """Connect; raise `RagstoneError` if the cluster is not there."""
+        """Connect; raise `RagstoneError` if the cluster is not reachable."""
         if self._ray is not None:
             return
         _prepare_import(local=not self.address)

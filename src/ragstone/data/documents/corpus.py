@@ -35,7 +35,7 @@ class DocumentFiles:
     Args:
         written: a folder, a pattern such as `docs/**/*.pdf`, or a file.
         chunker: a chunker; None is `CHUNKER`.
-        left_out: files that are no documents, such as the questions.
+        left_out: files that are not documents, such as the questions.
     """
 
     written: str

@@ -37,7 +37,7 @@ def find_files(written: str, left_out: Collection[Path] = ()) -> FoundFiles:
 
     Args:
         written: the path or pattern.
-        left_out: files that are no documents, such as the questions.
+        left_out: files that are not documents, such as the questions.
 
     Raises:
         DatasetError: there is no such file, or none is a document.

@@ -140,7 +140,7 @@ def presets() -> Mapping[str, Preset]:
 
 
 def find_preset(name: str) -> Preset | None:
-    """Return the preset of a name or of one of its synonyms; None if there is none."""
+    """Return the preset with a name or synonym; None if there is none."""
     if not NAME.fullmatch(name):
         return None
     table = presets()
@@ -148,7 +148,7 @@ def find_preset(name: str) -> Preset | None:
 
 
 def preset_of(name: str) -> Preset:
-    """Return the preset of a name; raise `ConfigError` with the nearest name."""
+    """Return the preset with a name; raise `ConfigError` with the nearest name."""
     found = find_preset(name)
     if found is None:
         raise ConfigError(f"data: unknown set {name!r}{nearest(name)}", key="set", value=name)

@@ -84,7 +84,7 @@ def read_answer_rows(
         format_name: name of the tool that wrote the rows; "" to recognise it.
 
     Raises:
-        ConfigError: two columns may have one role, or a column or the format is not there.
+        ConfigError: two columns may have one role, or a column or the format is missing.
         DatasetError: a malformed row, no row, or two rows of one system for one query.
     """
     found = dict[str, SystemRows]()

@@ -53,7 +53,7 @@ _OTHERS: Final = (
     *("croissant", "card.md", "build.json", "summary.json", "labels.jsonl", "to-label.jsonl"),
     "rejected.parquet",
 )
-"""Beginnings of the names of files that are no part of a data set, some of Ragstone's own."""
+"""Beginnings of the names of files that are not part of a data set, some of Ragstone's own."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class ForeignFormat:
     """Makes one row per answer of the rows of the file."""
 
     def read(self, found: Iterable[Numbered], source: Path) -> Iterator[Numbered]:
-        """Yield the rows with opened objects, and without columns that are no label.
+        """Yield the rows with opened objects, and without columns that are not labels.
 
         Raises:
             DatasetError: a row is malformed; with the source and the number of the row.

@@ -22,7 +22,7 @@ PASSAGE: Final = "ragstone:passage"
 SENTENCES: Final = "ragstone:sentences"
 """Field with the sentences of an answer and the places, from 1, of the passages that each cites."""
 ADDED: Final = (HISTORY, PASSAGE, SENTENCES, "reason")
-"""Fields that are no columns: those above, and why an answer is missing."""
+"""Fields that are not columns: those above, and why an answer is missing."""
 _ROLES: Final = {"human": "user", "user": "user", "ai": "agent", "assistant": "agent"}
 _TEXTS: Final = ("text", "page_content", "kwargs.page_content", "node.text", "content", "passage")
 _ITEM_IDS: Final = ("kwargs.id", "id", "passage_id", "metadata.id", "node.id_", "id_", "doc_id")

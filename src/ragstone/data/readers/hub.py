@@ -113,7 +113,7 @@ class HubFiles(CachedFiles):
         return opened
 
     def path(self, name: str) -> Path:
-        """Return the path of a file in the cache; fetch it if it is not there."""
+        """Return the path of a file in the cache; fetch it if it is missing."""
         return Path(_package().hf_hub_download(self.repo, name, **self._at))
 
     @property

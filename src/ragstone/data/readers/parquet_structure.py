@@ -51,7 +51,7 @@ class UnsafeParquet(ValueError):
 
 
 class _Page(NamedTuple):
-    """What the head of a page says."""
+    """The facts in the head of a page."""
 
     size: int
     """Bytes of the page, unpacked."""

@@ -27,7 +27,7 @@ MTRAG_METRICS: Final = {
 }
 """Metric -> its name in mtRAG's files."""
 _ALGORITHMS: Final = frozenset({"system", "composite"})
-"""Raters of InspectorRAGet's files that are no people."""
+"""Raters of InspectorRAGet's files that are not people."""
 
 
 def read_inspections(paths: Sequence[Path]) -> RatedSet:

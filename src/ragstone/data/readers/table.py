@@ -34,7 +34,7 @@ _OF_SYSTEMS: Final = ("answer", "contexts", "passage_ids", "system")
 _OF_REPLIES: Final = frozenset(
     {"reason", "setting", "steps", "usage", "confidence", SENTENCES, *ASSIGNMENTS.values()}
 )
-"""Other fields of recorded answers, which are no labels."""
+"""Other fields of recorded answers, which are not labels."""
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},
     "context": ("context", "reference_contexts", "gold_contexts"),
@@ -176,7 +176,7 @@ class _Tables:
             self._add_passage(passage, "")
 
     def _add_passage(self, passage: Passage, title: str) -> str:
-        """Add a passage unless it is there, and return its id: its own, or a digest of its text."""
+        """Add a passage if it is new, and return its id: its own, or a digest of its text."""
         text = passage.text
         if not text.strip():
             raise FieldError("the context is empty; leave the cell out, or write its text")

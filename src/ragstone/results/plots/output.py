@@ -99,7 +99,7 @@ def rows_of(spec: Spec) -> list[dict[str, Any]]:
 
 
 def listed_plots() -> list[dict[str, str | None]]:
-    """Return every plot, then the figures that are no charts (`ragstone plot --list --json`)."""
+    """Return every plot, then the figures that are not charts (`ragstone plot --list --json`)."""
     drawn = [
         {"name": one.name, "shows": one.shows, "needs": one.needs, "not_a_chart": None}
         for one in PLOTS.values()

@@ -209,7 +209,7 @@ NOT_CHARTS: Final = {
 
 
 def find_plot(name: str) -> Plot:
-    """Return the plot of a name; `ConfigError` if there is none."""
+    """Return the plot with a name; `ConfigError` if there is none."""
     if name in NOT_CHARTS:
         raise ConfigError(
             f"plot {name}: the figure is not a chart of results: {NOT_CHARTS[name]}; "

@@ -50,7 +50,7 @@ class FileNotes:
     cuts: list[str] = field(default_factory=list)
     """File, line or byte of each place from which on a file could not be read."""
     skipped: Counter[str] = field(default_factory=Counter)
-    """Reason -> records that are no spans."""
+    """Reason -> records that are not spans."""
 
 
 def read_spans(path: Path, notes: FileNotes) -> Iterator[TraceSpan]:

@@ -68,7 +68,7 @@ def _tokens(given: Mapping[str, Any], *names: str) -> int | None:
 
 
 def _asked(given: Mapping[str, Any], events: Events) -> Any:
-    """Return the messages to the model, from the newest form that is there to the oldest."""
+    """Return the messages to the model, from the newest form that the span has."""
     if messages := payloads.loaded(given.get("gen_ai.input.messages")):
         return messages
     turns = [
