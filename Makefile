@@ -106,9 +106,9 @@ man: $(VENV)/.dev ## write build/man: a man page of each command
 	$(BIN)/python tools/man.py build/man
 
 # One environment: the lowest versions of the core's packages and of these extras', with wheels. Not in it: `mcp` and
-# `milvus`, which need newer versions of pydantic and orjson, and those of 200 MB and more.
+# `milvus`, which need newer versions of pydantic and orjson; `dask`; and those of 200 MB and more but `effects`.
 LOWEST := $(VENV)/lowest
-LOWEST_EXTRAS := annotate bleu checks chunk dask documents effects hub lang mlflow pgvector plot qdrant remote stats \
+LOWEST_EXTRAS := annotate bleu checks chunk documents effects hub lang mlflow pgvector plot qdrant remote stats \
 	stem traces wandb
 LOWEST_TESTS := $(addprefix tests/core/test_,store.py spec.py yaml_loader.py registry.py atomic_files.py) \
 	tests/evaluation/test_score_files.py tests/indexes/test_elastic_client.py \
@@ -116,7 +116,7 @@ LOWEST_TESTS := $(addprefix tests/core/test_,store.py spec.py yaml_loader.py reg
 		test_remote_files.py documents/test_formats.py) \
 	$(addprefix tests/text/test_,analyzer.py language.py sentences.py) $(addprefix tests/statistics/test_,correlation.py mixed_model.py) \
 	tests/comparison/test_sacrebleu.py tests/components/metrics/test_row_checks.py tests/results/trackers \
-	tests/results/charts/test_render.py tests/core/executors/test_dask.py tests/annotation/test_database.py \
+	tests/results/charts/test_render.py tests/annotation/test_database.py \
 	$(addprefix tests/components/,retrievers/test_qdrant.py retrievers/test_pgvector.py)
 lowest: $(SUPPLY)/.done ## run tests of the core and of light extras with the lowest versions that pyproject.toml allows
 	$(SUPPLY)/bin/uv venv --quiet --clear $(LOWEST)
