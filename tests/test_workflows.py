@@ -47,6 +47,14 @@ def test_actions_are_pinned_and_jobs_have_few_rights(path: Path) -> None:
             assert "uses" not in step or re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"])
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_only_ci_itself_fails_because_of_skips(path: Path) -> None:
+    """GitHub sets `CI`, with which a skip fails the run; empty if packages of tests are absent."""
+    runs = [step.get("run", "") for job in jobs(path) for step in job["steps"]]
+    if any(re.search(r"pytest|make (LOCKED=1 )?(test|lowest|\$)", run) for run in runs):
+        assert yaml.safe_load(path.read_text("utf-8"))["env"] == {"CI": ""}
+
+
 def test_the_tested_versions_of_python_are_supported() -> None:
     """The lowest one of the matrix is that of the package, on three systems."""
     matrix = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))

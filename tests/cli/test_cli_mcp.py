@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.cli.mcp import server_of
@@ -43,7 +43,7 @@ def test_an_assistant_reads_a_store_over_stdio(store: Path) -> None:
     arguments = ["-c", "from ragstone.cli import main; main()", "mcp", "--store", str(store)]
     server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
     listed, shown, compared = asked(
-        server,
+        stdio_client(server),  # the client of 2.0.0 starts no server itself
         ("list_experiments", {}),
         ("show_results", {"experiment": "made"}),
         ("compare", {**COMPARE, "queries": 2}),

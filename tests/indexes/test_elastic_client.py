@@ -33,7 +33,7 @@ class Replies(ThreadedServer):
         reply = self.replies[place]
         if reply is None and request.transport is not None:
             request.transport.close()
-        given = reply or web.Response()
+        given = web.Response() if reply is None else reply  # 3.11: one is falsy
         return web.Response(
             body=given.body,
             status=given.status,
