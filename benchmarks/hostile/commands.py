@@ -153,7 +153,6 @@ def warm_up(folder: Path) -> None:
 
 def import_training() -> None:
     """Import what trainings need; it starts no thread."""
-    from accelerate import Accelerator  # noqa: F401
     from peft import LoraConfig  # noqa: F401
     from sentence_transformers import SentenceTransformer  # noqa: F401
     from transformers import BertModel, BertTokenizerFast, LlamaForCausalLM  # noqa: F401
