@@ -37,7 +37,14 @@ def command(store: Path) -> None:
     Example:
       ragstone mcp --store .ragstone
     """
-    server_of(store).run("stdio")
+    gone = False
+    try:
+        server_of(store).run("stdio")
+    except* BrokenPipeError:
+        gone = True
+    if gone:
+        # The assistant ended before its answer came, which is no failure.
+        raise BrokenPipeError
 
 
 def server_of(store: Path) -> MCPServer:
