@@ -43,7 +43,7 @@ def command(store: Path) -> None:
     except* BrokenPipeError:
         gone = True
     if gone:
-        # The assistant ended before its answer came, which is no failure.
+        # The assistant ended before its answer came: that is not a failure.
         raise BrokenPipeError
 
 
