@@ -188,15 +188,17 @@ def traces(path: Path, queries: int = QUERIES) -> None:
 def trainings(folder: Path) -> None:
     """Write a training file of each kind, for the models of `bases`."""
     chat: dict[str, Any] = {"data": "data", "base": "./chat-model", "adapter": {"r": 2, "alpha": 4}}
-    encoder: dict[str, Any] = {"data": "data", "base": "./encoder", "test": 0.3, "test_queries": 4}
+    # The encoder reads 64 tokens.
+    encoder: dict[str, Any] = {"data": "data", "base": "./encoder", "max_tokens": 64}
+    ranking = {**encoder, "test": 0.3, "test_queries": 4}
     labels = {"queries": "data", "labels": "labels.jsonl"}
     kinds = {
         "generator": {**chat, "setting": ["gold", "none"], "max_tokens": 1024},
         "writer": {**chat, "data": ["data", "other"], "label": "kind", "labels": [NAME, text(0)]},
-        "embedder": {**encoder, "query_prefix": f"{NAME} "},
-        "reranker": encoder,
-        "judge": {"data": labels, "base": "./encoder", "property": "kind", "least": 2},
-        "kinds": {"data": "data", "base": "./encoder", "property": "kind"},
+        "embedder": {**ranking, "query_prefix": f"{NAME} "},
+        "reranker": ranking,
+        "judge": {**encoder, "property": "taxonomy", "least": 2},
+        "kinds": {**encoder, "data": labels, "property": "kind", "least": 2},
         "wrong": {**chat, NAME: NAME},
     }
     optim = {"steps": 2, "batch": 2, "validations": 1}
