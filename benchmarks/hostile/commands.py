@@ -8,19 +8,23 @@ import itertools
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.hostile.assistant import replies
 from benchmarks.hostile.inputs import (
     QUERIES,
     SYSTEMS,
     answer,
+    bases,
     experiments,
     prepare,
     query_id,
+    trained,
 )
 from benchmarks.hostile.rows import ENDLESS, FIRST, ROWS, WARM
 from benchmarks.hostile.terminals import Said, beside, said_by
@@ -36,7 +40,7 @@ class Found:
     command: str
     row: str
     way: str
-    """"terminal", "pipe", "terminal, --json" or "pipe, --json"."""
+    """"terminal", "pipe", "terminal, --json" or "pipe, --json"; "error" of a tool of `mcp`."""
     code: int
     problems: list[str]
     said: str
@@ -69,7 +73,13 @@ def filled(row: str, folder: Path, number: int) -> tuple[str, ...]:
         "NUMBER": str(number),
     }
     names |= {f"SYSTEM{place}": name for place, name in enumerate(SYSTEMS)}
-    names |= {"OUT": f"out{number}-{FILE}", "NAME": NAME, "FILE": FILE, "LABEL": LABEL}
+    names |= {
+        "TRAINED": trained("generator"),
+        "OUT": f"out{number}-{FILE}",
+        "NAME": NAME,
+        "FILE": FILE,
+        "LABEL": LABEL,
+    }
     if "CALL" in row:
         names["CALL"] = first_call(folder)
     words = re.compile("|".join(names))
@@ -114,9 +124,21 @@ def run_rows(
                 number += 1
                 given = filled(row, folder, number) + (("--json",) if "json" in way else ())
                 terminal = way.startswith("terminal")
+                # A training that has ended would only be read.
+                shutil.rmtree(folder / trained(name.split()[-1]), ignore_errors=True)
                 said = said_by(given, folder, terminal=terminal, endless=name in ENDLESS)
                 found = judged(name, row, way, said)
             yield found
+
+
+def tools(folder: Path, only: tuple[str, ...]) -> Iterator[Found]:
+    """Let an assistant ask each tool of `mcp`."""
+    if only and not "mcp".startswith(only):
+        return
+    for place, reply in enumerate(replies(folder)):
+        way = "error" if reply.is_error else "pipe, --json"
+        said = Said(int(reply.is_error), reply.text)
+        yield judged("mcp", f"mcp: {place} {reply.tool}", way, said)
 
 
 def warm_up(folder: Path) -> None:
@@ -127,6 +149,13 @@ def warm_up(folder: Path) -> None:
         for row in WARM:
             sys.argv = ["ragstone", *filled(row, folder, 0)]
             run()
+
+
+def import_training() -> None:
+    """Import what trainings need; it starts no thread."""
+    from peft import LoraConfig  # noqa: F401
+    from sentence_transformers import SentenceTransformer  # noqa: F401
+    from transformers import BertModel, BertTokenizerFast, LlamaForCausalLM  # noqa: F401
 
 
 def fake_model() -> Iterator[str]:
@@ -148,6 +177,8 @@ def make_inputs(folder: Path, url: str, queries: int = QUERIES, *, small: bool =
         experiments(folder, url)  # the model has another address now
         return
     prepare(folder, url, queries)
+    with beside(bases(folder)):
+        pass
     for row in FIRST[:1] if small else FIRST:
         done = said_by(filled(row, folder, 0), folder, terminal=False)
         if done.code:
@@ -163,7 +194,9 @@ def commands(folder: Path, only: tuple[str, ...] = (), queries: int = QUERIES) -
         make_inputs(folder, url, queries, small=bool(only))
         if not only:
             warm_up(folder)
-        for one in run_rows(folder, only, known):
+        if not only or "train".startswith(only) or any(one.startswith("train") for one in only):
+            import_training()
+        for one in itertools.chain(run_rows(folder, only, known), tools(folder, only)):
             if known.get((one.row, one.way)) != one:
                 with kept.open("a") as file:
                     file.write(json.dumps(asdict(one)) + "\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -186,13 +186,38 @@ def traces(path: Path, queries: int = QUERIES) -> None:
 
 
 def trainings(folder: Path) -> None:
-    """Write a training file of each kind; they are planned, not run."""
-    base = {"data": "data", "base": "smollm2-135m-instruct"}
-    _yaml(folder / "generator.yaml", {**base, "output": f"out-{NAME.replace('/', '-')}"})
-    _yaml(folder / "embedder.yaml", {**base, "base": "all-minilm-l6-v2", "output": "out-e"})
-    _yaml(folder / "reranker.yaml", {**base, "base": "all-minilm-l6-v2", "output": "out-r"})
-    _yaml(folder / "judge.yaml", {"data": "data", "property": "taxonomy", "output": "out-j"})
-    _yaml(folder / "writer.yaml", {**base, "output": "out-w"})
+    """Write a training file of each kind, for the models of `bases`."""
+    chat: dict[str, Any] = {"data": "data", "base": "./chat-model", "adapter": {"r": 2, "alpha": 4}}
+    # The encoder reads 64 tokens.
+    encoder: dict[str, Any] = {"data": "data", "base": "./encoder", "max_tokens": 64}
+    ranking = {**encoder, "test": 0.3, "test_queries": 4}
+    labels = {"queries": "data", "labels": "labels.jsonl"}
+    kinds = {
+        "generator": {**chat, "setting": ["gold", "none"], "max_tokens": 1024},
+        "writer": {**chat, "data": ["data", "other"], "label": "kind", "labels": [NAME, text(0)]},
+        "embedder": {**ranking, "query_prefix": f"{NAME} "},
+        "reranker": ranking,
+        "judge": {**encoder, "property": "taxonomy", "least": 2},
+        "kinds": {**encoder, "data": labels, "property": "kind", "least": 2},
+        "wrong": {**chat, NAME: NAME},
+    }
+    optim = {"steps": 2, "batch": 2, "validations": 1}
+    for kind, keys in kinds.items():
+        _yaml(folder / f"{kind}.yaml", {"optim": optim, "output": trained(kind), **keys})
+
+
+def trained(kind: str) -> str:
+    """Return the folder of a training."""
+    return f"trained-{kind}-{NAME.replace('/', '-')}"
+
+
+def bases(folder: Path) -> Iterator[str]:
+    """Write a random chat model and a random encoder, small enough to train in seconds."""
+    from tests.fakes.tiny_chat_model import tiny_chat_model
+    from tests.fakes.tiny_encoder import save_encoder
+
+    tiny_chat_model(folder / "chat-model")
+    yield str(save_encoder(folder / "encoder"))
 
 
 def projects(folder: Path) -> None:

@@ -153,14 +153,37 @@ ROWS: Final[dict[str, tuple[str, ...]]] = {
     "build testset": (
         "build testset docs OUT --count 2 --model MODEL --rounds 1 --pool bm25 --persona NAME",
     ),
-    "train embedder": ("train embedder embedder.yaml --plan",),
-    "train gains": ("train gains generator.yaml --plan",),
-    "train generator": ("train generator generator.yaml --plan",),
-    "train judge": ("train judge judge.yaml --plan",),
-    "train merge": ("train merge FILE OUT",),
-    "train reranker": ("train reranker reranker.yaml --plan",),
-    "train writer": ("train writer writer.yaml --plan",),
-    "traces convert": ("traces convert traces.jsonl -o OUT",),
+    "train generator": (
+        "train generator generator.yaml --plan",
+        "train generator wrong.yaml",
+        "train generator generator.yaml",
+    ),
+    "train gains": (
+        "train gains generator.yaml --plan",
+        "train gains generator.yaml --with hf(max_tokens=4) --setting gold --metric F1 --limit 3",
+        "train gains NAME",
+    ),
+    "train merge": (
+        "train merge TRAINED OUT",
+        "train merge FILE OUT",
+    ),
+    "train writer": (
+        "train writer writer.yaml",
+        "train writer writer.yaml --hold-out other --contexts 2 --max-tokens 4",
+        "train writer writer.yaml --hold-out NAME",
+    ),
+    "train embedder": ("train embedder embedder.yaml",),
+    "train reranker": ("train reranker reranker.yaml",),
+    "train judge": (
+        "train judge judge.yaml",
+        "train judge kinds.yaml",
+    ),
+    "traces convert": (
+        "traces convert traces.jsonl -o OUT",
+        "traces convert traces.jsonl -o OUT --system NAME --keep-incomplete",
+        "traces convert answers.jsonl -o OUT",
+        "traces convert traces.jsonl -o OUT --corpus FILE",
+    ),
     "judge battle": (
         "judge battle pairs.jsonl --property NAME",
         "judge battle e.yaml --judge pairwise(model=MODEL) --setting gold --battles 1",

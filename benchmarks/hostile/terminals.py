@@ -16,6 +16,8 @@ from typing import Final, NoReturn
 
 SECONDS: Final = 300.0
 """After them a command is ended."""
+SILENT: Final = 60.0
+"""After them a command that waits for input has started, also if it has printed nothing."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +120,15 @@ def _run(arguments: Sequence[str], folder: Path, streams: Sequence[int]) -> NoRe
 
 def _read(readers: dict[int, bytes], process: int, *, endless: bool) -> bool:
     """Read until all streams are closed; return whether the command ended by itself."""
-    open_ones, ends, quiet = list(readers), time.monotonic() + SECONDS, False
+    began = time.monotonic()
+    open_ones, ends, quiet = list(readers), began + SECONDS, False
     while open_ones:
         if time.monotonic() > ends:
             os.kill(process, signal.SIGKILL)
             return False
         ready = select.select(open_ones, [], [], 1.5)[0]
-        if not ready and endless and not quiet and any(readers.values()):
+        started = any(readers.values()) or time.monotonic() > began + SILENT
+        if not ready and endless and not quiet and started:
             os.kill(process, signal.SIGTERM)
             quiet = True
         for one in ready:

@@ -288,6 +288,25 @@ def test_the_plan_has_size_and_power(server: FakeModelServer, tmp_path: Path) ->
     assert "keep one of them" in str(both.exception)
 
 
+def test_the_plan_needs_no_model(
+    server: FakeModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says what the build lacks and the command that fetches it; the build is an error."""
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "none"))
+    model = ["--model", "local"]
+
+    planned = document(build(server, tmp_path, *model, "--count", "9", "--plan", "--json"))
+    text = build(server, tmp_path, *model, "--count", "9", "--plan").output
+    built = build(server, tmp_path, *model, "--count", "9")
+
+    (missing,) = planned["missing"]
+    assert planned["count"] == 9
+    assert "fetch 98 MB with: ragstone models fetch smollm2-135m-instruct" in missing
+    assert f"The build cannot start: {missing}" in text
+    assert str(built.exception) == missing
+    assert not server.asked
+
+
 def test_personas_and_the_language_of_the_documents_are_in_the_prompts(
     server: FakeModelServer, tmp_path: Path
 ) -> None:

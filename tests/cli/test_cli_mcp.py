@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,47 @@ def test_an_assistant_reads_a_store_over_stdio(store: Path) -> None:
     assert found["systems"] == ["old", "new"]
     assert len(found["flipped"]) == 2 < found["flipped_in_all"]
     assert found["metrics"]["Match"]["pairs"][0]["verdict"]
+
+
+def test_an_assistant_that_ends_before_its_answer_is_no_failure(store: Path) -> None:
+    """Nothing is on standard error, and the exit code is 0."""
+    command = [sys.executable, "-c", "from ragstone.cli import main; main()"]
+    command += ["mcp", "--store", str(store)]
+    pipe = subprocess.PIPE
+    client: dict[str, Any] = {"protocolVersion": "2024-11-05", "capabilities": {}}
+    client |= {"clientInfo": {"name": "a", "version": "1"}}
+    asked: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "list_experiments", "arguments": {}}},
+    ]
+    lines = [json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked]
+    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(lines[0])
+        server.stdin.flush()
+        assert server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write("".join(lines[1:]))
+        server.stdin.close()
+        told = server.stderr.read()
+
+    assert (server.returncode, told) == (0, "")
+
+
+def test_hostile_texts_are_codes(tmp_path: Path) -> None:
+    """The same values, of marks of direction too; a client that prints an answer prints no mark."""
+    made_results(tmp_path, systems=("old", "\u202enew"), texts=HOSTILE, queries=20)
+    shown, failed = asked(
+        server_of(tmp_path),
+        ("show_results", {"experiment": "made"}),
+        ("show_results", {"experiment": "made\x9b\u202e"}),
+    )
+    assert "\u202e" not in shown[1] + failed[1]
+    assert json.loads(shown[1])["systems"]
+    assert r"made\x9b\u202e" in failed[1]
 
 
 def test_one_query_and_one_system_under_two_settings(store: Path) -> None:

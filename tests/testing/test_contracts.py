@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragstone import testing
+from ragstone.errors import ConfigError
 from ragstone.types import Context, ContextPassage, Passage, Prediction, Ranking
 
 COUNT = itertools.count()
@@ -85,3 +86,17 @@ def test_a_broken_rule_is_an_assertion_error(kind: str, problem: str) -> None:
 def test_built_in_components_keep_their_contract(kind: str, component: str) -> None:
     """A component may be given by its name."""
     getattr(testing, f"check_{kind}")(component)
+
+
+@pytest.mark.parametrize(
+    "module", ["", "__name__ = 'ragstone_no_module'\n", "__name__ = 'tests'\n"]
+)
+@pytest.mark.parametrize(
+    ("kind", "verb"), [("embedder", "embed(self, texts)"), ("judge", "judge(self, predictions)")]
+)
+def test_a_class_without_code_is_refused(kind: str, verb: str, module: str) -> None:
+    """Made by `exec`, in a namespace of no module, of an unknown one or of another file."""
+    made: dict[str, Any] = {}
+    exec(f"{module}class Mine:\n    def {verb}: ...\n", made)  # noqa: S102 - the test is about it
+    with pytest.raises(ConfigError, match=r"the code of 'Mine' is not available.*in a Python file"):
+        getattr(testing, f"check_{kind}")(made["Mine"])

@@ -51,6 +51,7 @@ def test_the_keys_of_the_issue_are_read(tmp_path: Path) -> None:
         ("validation: 1.5", "validation: a share must be at least 0 and below 1, found 1.5"),
         ("test: -0.1", "test: a share"),
         ("epochs: 3", "epochs"),
+        ("'list[str]': 3", r"list\[str\]: unknown key"),
         ("device: tpu", "device"),
         (
             "adapter: {targets: q_proj}",

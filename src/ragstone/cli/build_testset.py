@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +22,7 @@ from ragstone.core import limits
 if TYPE_CHECKING:
     from ragstone.building.prompts import Prompts
     from ragstone.building.testset import TestsetBuilder
+    from ragstone.core.component import Component
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Retriever, Services
 
@@ -112,9 +113,10 @@ def testset_command(
     check_target(target)
     _check_apart(documents, target)
     with spending.services(target) as services:
-        builder = _builder(documents, target / _STORE, choices, services)
+        missing: list[str] | None = [] if plan else None
+        builder = _builder(documents, target / _STORE, choices, services, missing)
         if plan:
-            planned = builder.planned()
+            planned = {**builder.planned(), "missing": missing}
             cli.print_result(lambda: planned, lambda: "\n".join(_plan_lines(planned)))
             return
         made = builder.build()
@@ -151,8 +153,13 @@ def _recipe(documents: str, builder: TestsetBuilder, choices: dict[str, Any]) ->
 
 
 def _builder(
-    documents: str, store: Path, choices: dict[str, Any], services: Services
+    documents: str,
+    store: Path,
+    choices: dict[str, Any],
+    services: Services,
+    missing: list[str] | None,
 ) -> TestsetBuilder:
+    """Return the builder; what a model lacks is an error, or is added to `missing`."""
     from ragstone.building.draft import QueryWriter
     from ragstone.building.generate import Checks, GenerationPlan
     from ragstone.building.labels import Labeller
@@ -182,8 +189,7 @@ def _builder(
     reader = choices["reader"] or choices["model"]
     asked = None if reader == "none" else create("generators", reader, where="--reader")
     model = resolve_llm(choices["model"], where="--model")
-    for component in (judge, *([asked] if asked else [])):
-        component.check(services)
+    _check((judge, *([asked] if asked else []), model.generator), services, missing)
     corpus = _corpus(documents, choices["chunker"]).kept_in(Store(store))
     prompts, note = _prompts(corpus, choices["prompts"])
     writer = QueryWriter(model, services, prompts, choices["max_tokens"], note)
@@ -196,6 +202,19 @@ def _builder(
     )
     screen = Screen(judge, asked, pool, services)
     return TestsetBuilder(corpus, plan, writer, screen, checks, choices["least_informed"])
+
+
+def _check(components: Iterable[Component], services: Services, missing: list[str] | None) -> None:
+    """Raise the first error of a component, or add all of them to `missing`, each once."""
+    from ragstone.errors import RagstoneError
+
+    for component in components:
+        try:
+            component.check(services)
+        except RagstoneError as error:
+            if missing is None:
+                raise
+            missing += [str(error)] if str(error) not in missing else []
 
 
 def _corpus(documents: str, chunker: str | None) -> Corpus:
@@ -269,3 +288,4 @@ def _plan_lines(planned: dict[str, Any]) -> Iterator[str]:
     )
     calls = planned["calls_without_rejections"]
     yield f"at most {calls:,} calls if no query is rejected"
+    yield from (f"The build cannot start: {reason}" for reason in planned["missing"])

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import FILE
+from ragstone.cli.screen import coded_json
 from ragstone.core import limits
+from ragstone.core.screen_text import message
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -35,7 +37,14 @@ def command(store: Path) -> None:
     Example:
       ragstone mcp --store .ragstone
     """
-    server_of(store).run("stdio")
+    gone = False
+    try:
+        server_of(store).run("stdio")
+    except* BrokenPipeError:
+        gone = True
+    if gone:
+        # The assistant ended before its answer came: that is not a failure.
+        raise BrokenPipeError
 
 
 def server_of(store: Path) -> MCPServer:
@@ -135,9 +144,9 @@ def _answer(document: Callable[[], object]) -> str:
     from ragstone.errors import RagstoneError
 
     try:
-        text = orjson.dumps(document()).decode()
+        text = coded_json(orjson.dumps(document()))
     except RagstoneError as error:
-        raise ToolError(str(error)) from error
+        raise ToolError(message(str(error))) from error
     most = limits.MCP_ANSWER_CHARACTERS
     if len(text) > most:
         raise ToolError(

@@ -24,8 +24,13 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def say_json(content: bytes) -> None:
-    """Print JSON; controls and direction marks are JSON's own codes, for the same values."""
-    click.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", content.decode()))
+    """Print JSON as `coded_json`."""
+    click.echo(coded_json(content))
+
+
+def coded_json(content: bytes) -> str:
+    """Return JSON whose controls and direction marks are JSON's own codes, for the same values."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", content.decode())
 
 
 def tell(text: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -25,8 +28,21 @@ def command() -> None:
     """
     hide_other_gpus()
     if os.environ.get("RANK", "0") != "0":
-        # The first process of several prints the result.
+        # The first process of several prints the result, and what is to be said of the data.
         click.get_current_context().with_resource(output_quiet())
+        click.get_current_context().with_resource(_notes_quiet())
+
+
+@contextmanager
+def _notes_quiet() -> Iterator[None]:
+    """Log no notes about data, such as guessed columns."""
+    log = logging.getLogger("ragstone.data")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 command.add_command(generator_command)

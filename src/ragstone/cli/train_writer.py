@@ -98,10 +98,11 @@ def _one_held_out(
     from ragstone.training.writer import writer_training
 
     output = Path(recipe.output).expanduser()
+    corpus = _usable(sets[name], writing["contexts"], recipe.seed)
     own = replace(recipe, output=str(output / f"without-{name}"))
     others = {other: one for other, one in sets.items() if other != name}
     record = writer_training(own, others).run()
-    made = _write(own, sets[name], output / name, writing)
+    made = _write(own, sets[name], corpus, output / name, writing)
     summary = made.summary()
     kept = sum(summary["kept"].values())
     document = record_document(record, own.output)
@@ -111,7 +112,11 @@ def _one_held_out(
 
 
 def _write(
-    recipe: WriterRecipe, dataset: Dataset, target: Path, writing: Mapping[str, Any]
+    recipe: WriterRecipe,
+    dataset: Dataset,
+    corpus: Corpus,
+    target: Path,
+    writing: Mapping[str, Any],
 ) -> Generated:
     """Write the test set of a held-out data set: each passage once per label."""
     from ragstone.building.draft import QueryWriter
@@ -121,7 +126,6 @@ def _write(
     from ragstone.core.spec import Spec
 
     check_folder(target)
-    corpus = _usable(dataset.corpus, writing["contexts"], recipe.seed)
     # What fits on the device in training does so in writing.
     batch = {"device": recipe.device, "batch_size": recipe.optim.batch or 8}
     trained = hf_spec(recipe.output, **({} if recipe.device == "cpu" else batch))
@@ -142,13 +146,22 @@ def _write(
     return made
 
 
-def _usable(corpus: Corpus, contexts: int, seed: int) -> Corpus:
-    """Return a random sample of the passages that queries can be written about."""
+def _usable(dataset: Dataset, contexts: int, seed: int) -> Corpus:
+    """Return a random sample of the passages that queries can be written about.
+
+    Raises `ConfigError` if there is none.
+    """
     import random
 
     from ragstone.building.passages import usable
+    from ragstone.errors import ConfigError
 
-    found = usable(corpus, in_language="any").passages
+    found = usable(dataset.corpus, in_language="any").passages
+    if not found:
+        raise ConfigError(
+            f"--hold-out: {dataset.name} has no passage that queries can be written about: each "
+            "is too short or has too little text"
+        )
     if contexts < len(found):
         found = random.Random(seed).sample(found, contexts)  # noqa: S311 - not a secret
-    return type(corpus).from_passages(found)
+    return type(dataset.corpus).from_passages(found)

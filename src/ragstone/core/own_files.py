@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_type_hints
 
 from ragstone.core.parsing import read_yaml
 from ragstone.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
 _UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
@@ -36,22 +39,26 @@ def read_model(path: Path, kind: str, model: type[T]) -> T:
     except ValidationError as error:
         # A misspelt key explains why another one is missing.
         first = min(error.errors(), key=lambda one: one["type"] not in _UNKNOWN)
-        place = _place(first["loc"])
+        place = _place(first)
         key = ".".join(map(str, place)) or "the file"
         near = ""
         if first["type"] in _UNKNOWN:
             near = did_you_mean(str(place[-1]), _keys(model, place[:-1]))
         # Each form that a key may have is an error of its own.
-        alike = [one for one in error.errors() if _place(one["loc"]) == place]
+        alike = [one for one in error.errors() if _place(one) == place]
         messages = (_PLAIN.get(one["type"], one["msg"].lower()) for one in alike)
         message = ", or ".join(dict.fromkeys(messages))
         problem = f"{path}: {key}: {message}{near}"
         raise ConfigError(problem, path=path, key=key, value=first["input"]) from error
 
 
-def _place(given: tuple[int | str, ...]) -> tuple[int | str, ...]:
+def _place(error: ErrorDetails) -> tuple[int | str, ...]:
     """Return the keys of an error's place without the types that pydantic tried there."""
-    return tuple(part for part in given if isinstance(part, int) or "[" not in part)
+    given = error["loc"]
+    # The last part of an unknown key's place is that key, whatever it contains.
+    keys = given[-1:] if error["type"] in _UNKNOWN else ()
+    others = given[: len(given) - len(keys)]
+    return (*(part for part in others if isinstance(part, int) or "[" not in part), *keys)
 
 
 def _keys(model: Any, place: tuple[int | str, ...]) -> Iterator[str]:

@@ -37,6 +37,15 @@ def plain(text: str) -> str:
     return _CONTROLS.sub(_code, text)
 
 
+def one_line(text: str) -> str:
+    r"""Return a text as `plain` whose line breaks are codes too: it does not end a comment.
+
+    >>> one_line("a\nb")
+    'a\\nb'
+    """
+    return plain(text).replace("\n", "\\n")
+
+
 def safe(text: str) -> str:
     r"""Return a whole output as `plain`, but with bold heads and isolated cells.
 

@@ -93,7 +93,8 @@ def error_line(error: BaseException) -> str:
 
 def is_ours(kind: Any) -> bool:
     """Return whether a class or function belongs to the package."""
-    module: str = kind.__module__
+    # A function that `exec` made may have no module.
+    module: str = kind.__module__ or ""
     return module.startswith("ragstone.")
 
 
@@ -159,6 +160,8 @@ def _reach_own(reached: Reached, kind: Any, name: str) -> bool:
     beside_it = (texts for texts in reversed(_TEXTS.values()) if path in texts)
     texts = _TEXTS.get(kind.__module__) or next(beside_it, {})
     module = Module(_tree(path, texts))
+    if name not in module.homes:
+        return False  # made by `exec` or `type`
     reached.add(module, [name])
     for file in _imported(reached.statements(module), path, texts):
         reached.add_all(Module(_tree(file, texts)))

@@ -18,7 +18,7 @@ from ragstone.components.metrics.row_checks import check_metrics_of
 from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.registry import find, known
-from ragstone.core.screen_text import plain
+from ragstone.core.screen_text import one_line, plain
 from ragstone.data.documents.corpus import CHUNKER
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.answer_rows import AnswerTable, read_answer_rows
@@ -80,8 +80,8 @@ class Starter:
         )
         sample = "" if self.limit is None else f"sample: {{limit: {self.limit}, seed: 0}}\n"
         return _FILE.format(
-            made_by=_on_one_line(self.made_by or "An own system on its questions."),
-            path=_on_one_line(shlex.quote(str(self.path))),
+            made_by=one_line(self.made_by or "An own system on its questions."),
+            path=one_line(shlex.quote(str(self.path))),
             name=json.dumps(_plain(self.path.stem)),
             data=self._data(),
             sample=sample,
@@ -225,11 +225,6 @@ def _system(written: str, *, documents: bool) -> _Systems:
 def _quoted(text: str) -> str:
     """Return a text in YAML's quotes; controls are YAML's own codes."""
     return plain(json.dumps(text, ensure_ascii=False))
-
-
-def _on_one_line(text: str) -> str:
-    """Return a text that does not end a comment."""
-    return plain(text).replace("\n", "\\n")
 
 
 def _plain(stem: str) -> str:

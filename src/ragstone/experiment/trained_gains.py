@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -14,6 +15,7 @@ import yaml
 
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.atomic_files import write_document
+from ragstone.core.screen_text import one_line
 from ragstone.core.spec import parse_spec
 from ragstone.data.published.presets import find_preset
 from ragstone.errors import ConfigError
@@ -105,7 +107,8 @@ def gains_experiment(model: TrainedGenerator, request: GainsRequest) -> Campaign
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:
-    text = _HEAD.format(path=path) + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    head = _HEAD.format(path=one_line(shlex.quote(str(path))))
+    text = head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     write_document(path, text.encode(), "experiment file")
 
 

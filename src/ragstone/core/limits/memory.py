@@ -49,7 +49,7 @@ KEPT_ORPHAN_DAYS: Final = 1.0
 """Age up to which `store prune` leaves a step that no record names: its run may still go on."""
 MAX_EARLIER_RECORDS: Final = 400
 """Earlier records of an experiment that a store keeps, such as one a day for a year."""
-ABANDONED_DOWNLOAD_SECONDS: Final = 3600
-"""Age of a partial model file that is removed; it is written in one go."""
+FETCH_WAIT_SECONDS: Final = 3600
+"""Time for which a fetch of a model waits for that of another process."""
 LOW_DISK_BYTES: Final = 2 * 2**30
 """Free disk space below which `ragstone doctor` warns: embeddings and models may not fit."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from ragstone.core import limits
 from ragstone.core.environment import require, resolved
@@ -16,6 +18,7 @@ from ragstone.results.trackers.tracked_run import TrackedRun
 
 _LOCAL: Final = "sqlite:///mlflow.db"
 _KEY: Final = "ragstone.results"
+_WAY_OUT: Final = ". The results are in the store: the same command keeps them without new calls"
 _QUIET: Final = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
 
 
@@ -33,23 +36,41 @@ class MLflow:
         os.environ.update({key: os.environ.get(key, value) for key, value in _QUIET.items()})
         require("--track mlflow", "mlflow", "mlflow", "sqlalchemy")
         from mlflow import MlflowClient
-        from mlflow.exceptions import MlflowException
 
         written = os.environ.get("MLFLOW_TRACKING_URI") or _LOCAL
         address: str = resolved(written, "MLFLOW_TRACKING_URI")
         remember(one.value for one in likely_secrets(address))
         self.address = _without_password(address)
-        try:
+        with self._errors("cannot be reached"):
             self.client = MlflowClient(tracking_uri=address)
             self.client.search_experiments(max_results=1)
-        except MlflowException:
+
+    @contextmanager
+    def _errors(self, problem: str, way_out: str = "") -> Iterator[None]:
+        """Raise `ConfigError` without the password for an error of MLflow or of its database."""
+        from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            yield
+        # An address may name a driver that is missing, or be none.
+        except (MlflowException, SQLAlchemyError, ImportError, ValueError, OSError) as error:
+            missing = f" ({error})" if isinstance(error, ImportError) else ""
             raise ConfigError(
-                f"MLflow cannot be reached at {self.address}; check MLFLOW_TRACKING_URI",
+                f"MLflow {problem} at {self.address}{missing}; check MLFLOW_TRACKING_URI{way_out}",
                 value=self.address,
             ) from None
 
     def log(self, run: TrackedRun) -> str:
-        """Keep a run in the experiment of its name; a run of equal results is written again."""
+        """Keep a run in the experiment of its name; a run of equal results is written again.
+
+        Raises:
+            ConfigError: MLflow refuses a part of it, or can no longer be reached.
+        """
+        with self._errors("kept no whole run", _WAY_OUT):
+            return self._log(run)
+
+    def _log(self, run: TrackedRun) -> str:
         from mlflow.entities import Metric, Param
 
         experiment = self._experiment(run.experiment)
@@ -87,5 +108,4 @@ def _without_password(address: str) -> str:
     >>> _without_password("https://me:secret@tracker.example/mlflow")
     'https://tracker.example/mlflow'
     """
-    place = urlsplit(address).netloc
-    return address.replace(place, place.rpartition("@")[2], 1)
+    return re.sub("//[^/]*@", "//", address, count=1)
