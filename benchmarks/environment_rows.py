@@ -251,7 +251,7 @@ ROWS: Final = (
             codes=(1, 137, -9),
             needs=("/sys/fs/cgroup/memory",),
         )
-        for size in (40, 80)
+        for size in (40, 80, 120)
     ),
     *(
         Row(
