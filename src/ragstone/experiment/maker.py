@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.identity import digest_folder
-from ragstone.components.judges.nuggets import Nuggets
 from ragstone.core.registry import beside, create
 from ragstone.errors import ConfigError
 from ragstone.experiment.system import System
@@ -73,6 +72,8 @@ class Maker:
 
 def hiding_nuggets(judge: Any, secret: Mapping[str, Any] | None, folder: Path) -> Any:
     """Return a judge that keeps the file's share of nuggets apart; another judge as it is."""
+    from ragstone.components.judges.nuggets import Nuggets
+
     share = Secret.parse(secret) if secret else Secret()
     seed = share.seed if share.nuggets else 0
     if not isinstance(judge, Nuggets):
