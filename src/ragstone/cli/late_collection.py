@@ -16,7 +16,7 @@ def collect_late() -> None:
     """
     usual = gc.get_threshold()
 
-    def back(phase: str, info: dict[str, int]) -> None:
+    def back(phase: str, _: dict[str, int]) -> None:
         if phase == "start":
             gc.callbacks.remove(back)
             gc.set_threshold(*usual)

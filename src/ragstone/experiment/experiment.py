@@ -28,7 +28,7 @@ from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.datastores import datastores_of, with_collections
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.kept_run import run_once
-from ragstone.experiment.maker import Maker
+from ragstone.experiment.maker import Maker, use_folder
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
 from ragstone.experiment.names import check_names
@@ -145,9 +145,7 @@ class Experiment:
 
     def check(self) -> None:
         """Raise a `ConfigError` or `DatasetError` for anything that would fail later on."""
-        from ragstone.experiment import checks
-        from ragstone.experiment.rule_checks import check_analysis, check_rules
-        from ragstone.experiment.secret_queries import secret_counts
+        from ragstone.experiment import checks, rule_checks, secret_queries
 
         ranking, answer, repeated = self.metrics
         checks.check_settings(self.settings, self.systems, self.dataset)
@@ -157,19 +155,17 @@ class Experiment:
         check_repeated(repeated.metrics, self.systems)
         metrics = [*ranking.metrics, *answer.metrics, *repeated.metrics]
         checks.check_metrics(metrics, self.systems, self.dataset, self.settings)
-        check_rules(self.file, self.settings, metrics, self.judges)
-        asked = [self.shared.asked(one.setting) for one in self.settings]
-        checks.check_answered(self.systems, asked)
-        check_analysis(self.file, self.systems, self.shared, ranking.metrics)
-        secret_counts(self)
+        rule_checks.check_rules(self.file, self.settings, metrics, self.judges)
+        checks.check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
+        rule_checks.check_analysis(self.file, self.systems, self.shared, ranking.metrics)
+        secret_queries.secret_counts(self)
 
     @cached_property
     def shared(self) -> SharedInputs:
         """The tables and components that all systems share."""
-        from ragstone.experiment import shared_queries
-        from ragstone.experiment.listed_queries import wanted_queries
+        from ragstone.experiment import listed_queries, shared_queries
 
-        dataset, listed = wanted_queries(self.dataset, self.file.sample, self.beside)
+        dataset, listed = listed_queries.wanted_queries(self.dataset, self.file.sample, self.beside)
         selected = shared_queries.select_queries(dataset, self.settings)
         answered = shared_queries.drawn(selected.dataset, self.file.sample)
         if self.batch is not None:
@@ -339,16 +335,13 @@ class Experiment:
             trust_code: as in `run`.
             run_name: as in `begin`.
         """
-        from ragstone.experiment.asked_data import asked_languages
+        from ragstone.experiment import asked_data, power, secret_queries
         from ragstone.experiment.plan import Planner
-        from ragstone.experiment.power import power_line
-        from ragstone.experiment.secret_queries import secret_counts
 
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services = self.services(opened)
+            services, wish = self.services(opened), Freshness(reuse, fresh)
             # A sample of calls belongs to the run that follows.
-            wish = Freshness(reuse, fresh)
             runs, systems = self._begin(opened, wish, run_name, planned=not sample_calls)
             steps = self.steps(systems)
             store = dataclasses.replace(self.store, trust_code=trust_code)
@@ -365,9 +358,9 @@ class Experiment:
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self.notes_of(planned.steps),
-                languages=asked_languages(self.dataset, self.shared).facts,
-                power="" if self.member.counterfactual else power_line(self),
-                secret=secret_counts(self),
+                languages=asked_data.asked_languages(self.dataset, self.shared).facts,
+                power="" if self.member.counterfactual else power.power_line(self),
+                secret=secret_queries.secret_counts(self),
             )
 
     def _begin(
@@ -396,8 +389,6 @@ class Experiment:
 
     def services(self, calls: Calls) -> Services:
         """Return what components work with: the calls, the store and the corpus."""
-        from ragstone.experiment.block_work import use_folder
-
         use_folder(self.store.root.absolute())
         corpus, executor = self.dataset.corpus, executor_of(self.file.executor)
         return Services(calls=calls, store=self.store, corpus=corpus, executor=executor)
