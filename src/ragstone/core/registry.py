@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -160,7 +160,7 @@ def known(kind: str) -> Mapping[str, str]:
 
 
 @cache
-def _plugins() -> EntryPoints:
+def _plugins() -> Any:
     """Return the entry points of all installed packages, whose files are read once."""
     return entry_points()
 
