@@ -246,7 +246,7 @@ def test_names_of_installed_packages_join_the_table(monkeypatch: pytest.MonkeyPa
         EntryPoint("new", "package:New", "ragstone.context_settings"),
         EntryPoint("read", "package:Read", "ragstone.datasets"),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda: EntryPoints(points))
+    monkeypatch.setattr(registry, "_plugins", lambda: EntryPoints(points))
     known = registry.known.__wrapped__
 
     assert known("retrievers") == {**BUILT_IN["retrievers"], "mine": "package:Mine"}

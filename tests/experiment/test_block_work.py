@@ -9,7 +9,8 @@ from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.component_error import error_log
 from ragstone.core.schemas import SEARCHES, to_table
 from ragstone.data.corpus import Corpus
-from ragstone.experiment.block_work import BlockWork, Tally, use_folder
+from ragstone.experiment.block_work import BlockWork, Tally
+from ragstone.experiment.maker import use_folder
 from ragstone.experiment.steps import Step
 from ragstone.protocols import Services
 from ragstone.types import Passage

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+import ragstone
 from ragstone.components.generators.given_function import GivenFunction
 from ragstone.experiment import kept_run
 from ragstone.experiment.experiment import Experiment
@@ -204,3 +208,57 @@ def test_data_read_before_do_not_count(home: Path) -> None:
     experiment.run()
 
     assert not (home / "store" / KIND).exists()
+
+
+AGAIN = """
+import sys
+from ragstone.cli.commands import root
+from ragstone.core import source_code
+root(["run", "trial.yaml"], standalone_mode=False)
+print(source_code.package_module.cache_info().currsize, *sorted(sys.modules))
+"""
+
+
+def told(home: Path, package: Path) -> tuple[int, set[str]]:
+    """Run the file with a copy of the package; return how many files were parsed, and modules."""
+    found = subprocess.run(
+        [sys.executable, "-c", AGAIN],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    parsed, *modules = found.stdout.splitlines()[-1].split()
+    return int(parsed), set(modules)
+
+
+def test_changed_code_is_found_and_equal_code_is_not_parsed(home: Path, tmp_path: Path) -> None:
+    """A file that changes within a tick of the clock, to the same size, makes all steps run.
+
+    A run that finds everything parses no code, and does without the modules that run steps.
+    """
+    package = tmp_path / "package"
+    source = Path(ragstone.__file__).parent
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source, package / "ragstone", ignore=skipped)
+    told(home, package)
+
+    parsed, modules = told(home, package)
+    assert parsed == 0
+    assert not modules & {
+        *("ragstone.experiment.running", "ragstone.experiment.steps", "ragstone.experiment.plan"),
+        *("ragstone.experiment.record", "ragstone.components.llm", "ragstone.results.html"),
+    }
+    steps = set((home / "store" / "steps").iterdir())
+    changed = package / "ragstone" / "components" / "metrics" / "match.py"
+    state, text = changed.stat(), changed.read_bytes()
+    changed.write_bytes(text.replace(b"ECHO_WORDS: Final = 3", b"ECHO_WORDS: Final = 4"))
+    os.utime(changed, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+    assert changed.stat().st_size == state.st_size
+    parsed, modules = told(home, package)
+    assert parsed > 0
+    assert "ragstone.experiment.running" in modules
+    assert set((home / "store" / "steps").iterdir()) > steps
+    assert told(home, package)[0] == 0

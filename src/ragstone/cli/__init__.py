@@ -18,10 +18,12 @@ __getattr__, __dir__, __all__ = attach(__name__, {"commands": ["COMMANDS", "Lazy
 def main() -> None:
     """Run the command line as a program."""
     from ragstone.cli.interrupts import EXIT_CODE, Interrupts
+    from ragstone.cli.late_collection import collect_late
     from ragstone.cli.streams import open_streams
 
     interrupts = None
     try:
+        collect_late()
         open_streams()
         interrupts = Interrupts()
         interrupts.install()

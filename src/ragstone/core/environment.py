@@ -37,9 +37,13 @@ def describe_environment() -> dict[str, str]:
 def installed(package: str) -> str | None:
     """Return the version of an installed package, or None."""
     try:
-        return metadata.version(package)
+        found = metadata.distribution(package)
     except metadata.PackageNotFoundError:
         return None
+    # To parse all of the file takes four times as long.
+    head, _, _ = (found.read_text("METADATA") or "").partition("\n\n")
+    version = re.search(r"^Version:[ \t]*(\S+)[ \t]*$", head, re.MULTILINE)
+    return version[1] if version else found.version
 
 
 @cache

@@ -148,8 +148,8 @@ def known(kind: str) -> Mapping[str, str]:
     kind = FORMER_KINDS.get(kind, kind)
     table = dict(BUILT_IN[kind])
     groups = [kind, *(former for former, now in FORMER_KINDS.items() if now == kind)]
-    every = entry_points()
-    for point in (point for group in groups for point in every.select(group=f"ragstone.{group}")):
+    named = (_plugins().select(group=f"ragstone.{group}") for group in groups)
+    for point in (point for points in named for point in points):
         if point.name in table and table[point.name] != point.value:
             raise ConfigError(
                 f"two {kind} are called {point.name!r}: {table[point.name]} and {point.value}; "
@@ -157,6 +157,12 @@ def known(kind: str) -> Mapping[str, str]:
             )
         table[point.name] = point.value
     return table
+
+
+@cache
+def _plugins() -> Any:
+    """Return the entry points of all installed packages, whose files are read once."""
+    return entry_points()
 
 
 def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:

@@ -33,6 +33,8 @@ _TEXTS: Final[dict[str, Mapping[Path, bytes]]] = {}
 """Name of an imported module -> the text of its file and of those beside it, as imported."""
 _PACKAGES: Final[dict[str, frozenset[str]]] = {}
 """Digest of code -> top-level names of the packages that it imports."""
+_OURS: Final[dict[str, str]] = {}
+"""Place of a class of Ragstone, `module:Class` -> the digest of its code."""
 
 
 def load_file(path: Path, where: str) -> ModuleType:
@@ -123,17 +125,36 @@ def source_digest(kind: Any) -> str:
     Raises:
         ConfigError: the class is defined in an interactive session that does not keep the code.
     """
+    place, name = f"{kind.__module__}:{kind.__qualname__}", kind.__qualname__.partition(".")[0]
+    if is_ours(kind) and place in _OURS:
+        return _OURS[place]
     reached = Reached()
-    name = kind.__qualname__.partition(".")[0]
     if is_ours(kind):
         _reach_ours(reached, kind.__module__, name)
     elif not _reach_own(reached, kind, name):
         return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
-    for place in getattr(kind, "computed_with", ()):
-        _reach_ours(reached, *place.split(":"))
+    for used in getattr(kind, "computed_with", ()):
+        _reach_ours(reached, *used.split(":"))
     digest = hashlib.sha256(reached.text().encode()).hexdigest()
     _PACKAGES[digest] = frozenset(reached.packages)
+    if is_ours(kind):
+        _OURS[place] = digest
     return digest
+
+
+def known_sources() -> dict[str, list[str]]:
+    """Return what `source_digest` found for classes of Ragstone, for processes with the same code.
+
+    Place of a class -> the digest of its code, then the packages that it imports.
+    """
+    return {place: [digest, *sorted(_PACKAGES[digest])] for place, digest in _OURS.items()}
+
+
+def recall_sources(found: Mapping[str, Sequence[str]]) -> None:
+    """Use what a process with the same code of Ragstone, byte by byte, found for its classes."""
+    for place, (digest, *packages) in found.items():
+        _OURS.setdefault(place, digest)
+        _PACKAGES.setdefault(digest, frozenset(packages))
 
 
 def packages_of(source: str) -> dict[str, str]:

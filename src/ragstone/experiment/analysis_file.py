@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from ragstone.experiment.file_keys import FileKeys
 from ragstone.statistics.paired import Correction
 
 
-class AnalysisSpec(BaseModel):
+class AnalysisSpec(FileKeys):
     """The comparisons that decide the verdict; all others are exploratory."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     headline: str | None = None
     """The metric of the verdict; by default that of the file."""

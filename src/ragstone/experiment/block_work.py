@@ -7,26 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragstone.calls.identity import digest_folder
-from ragstone.core.component_error import error_log
 from ragstone.core.step_notes import most_frequent
 from ragstone.errors import CallError, ComponentError
 from ragstone.experiment.repeat_spec import of_repeat
 from ragstone.experiment.steps import Result, Step, input_records
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from arro3.core import Table
 
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Services
-
-
-def use_folder(root: Path) -> None:
-    """Keep tracebacks of components and the key of addresses in the folder of a store."""
-    error_log.set(root / "errors.log")
-    digest_folder.set(root)
 
 
 @dataclass

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.data.collections import shared_corpora
-from ragstone.experiment.checks import data_problem, setting_problem
 from ragstone.experiment.kept_run import run_once
-from ragstone.experiment.running import run_together
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import brief
 
@@ -68,6 +65,9 @@ class Campaign:
         """
         if len(self.written) == 1:
             return {self.written[0].file.name: {}}
+        from ragstone.data.collections import shared_corpora
+        from ragstone.experiment.checks import data_problem, setting_problem
+
         with shared_corpora():
             data = [one.dataset for one in self.written]
         first = self.written[0]
@@ -136,6 +136,8 @@ class Campaign:
         for lines in self.left_out.values():
             for line in lines:
                 _LOG.warning("%s", line)
+        from ragstone.experiment.running import run_together
+
         return run_together(self.experiments, calls, run_name=self.run_name, **options)
 
     @property

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ragstone.components.context_settings.gold_injected import GoldInjected
 from ragstone.components.metrics.base import RankingMetric, ranks_documents
 from ragstone.components.metrics.row_checks import LABEL
 from ragstone.core.spec import parse_spec
 from ragstone.core.user_code import is_ours
 from ragstone.data.lazy_rows import QueryRows
 from ragstone.errors import ConfigError
+from ragstone.experiment.names import check_names
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
@@ -137,13 +137,6 @@ def _check_written(step: str, written: object, size: int) -> None:
                 _check_written(step, part, size)
 
 
-def check_names(what: str, names: Sequence[str], way_out: str) -> None:
-    """Raise `ConfigError` if two things of an experiment have the same name."""
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"two {what}s are called {name!r}; {way_out}", value=name)
-
-
 def check_metrics(
     metrics: Sequence[RankingMetric | AnswerMetric],
     systems: Sequence[System],
@@ -165,6 +158,8 @@ def check_metrics(
 
 def plants_attacks(settings: Sequence[ContextSetting]) -> bool:
     """Return whether a setting plants attacks in its contexts; your own setting may."""
+    from ragstone.components.context_settings.gold_injected import GoldInjected
+
     return any(isinstance(s, GoldInjected) or not is_ours(type(s)) for s in settings)
 
 

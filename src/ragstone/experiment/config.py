@@ -11,9 +11,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     ValidationError,
@@ -27,6 +25,7 @@ from ragstone.core.spec import parse_spec
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.analysis_file import AnalysisSpec
+from ragstone.experiment.file_keys import FileKeys
 from ragstone.experiment.keys import apply_override, with_new_keys
 from ragstone.experiment.names import component_text, default_name, name_systems
 from ragstone.experiment.repeat_spec import Repeats, RepeatSpec
@@ -97,10 +96,8 @@ _SECRET_SCHEMA: Final = WithJsonSchema(
 )
 
 
-class Sample(BaseModel):
+class Sample(FileKeys):
     """Which queries take part."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     limit: int | None = Field(default=None, ge=1)
     """Answer a random sample of n queries, the same for every system; by default all."""
@@ -116,10 +113,8 @@ class Sample(BaseModel):
     """The queries that measure retrieval: the answered ones, all that match `where`, or all."""
 
 
-class SystemSpec(BaseModel):
+class SystemSpec(FileKeys):
     """A system: one component per step. A list in place of a value makes one system per value."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: str | None = None
     """By default the names of its components, with the swept values."""
@@ -152,10 +147,8 @@ class SystemSpec(BaseModel):
         return default_name(dict(self))
 
 
-class ExperimentFile(BaseModel):
+class ExperimentFile(FileKeys):
     """The keys of an experiment file."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """By default the name of the file. Letters, digits, dot, hyphen, underscore."""
@@ -323,7 +316,7 @@ def _first_error(
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:
-    models: dict[str, type[BaseModel]] = {
+    models: dict[str, type[FileKeys]] = {
         "systems": SystemSpec,
         "sample": Sample,
         "analysis": AnalysisSpec,

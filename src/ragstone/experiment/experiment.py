@@ -24,36 +24,15 @@ from ragstone.data.cut_passages import cut_by
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
-from ragstone.experiment.asked_data import asked_languages
-from ragstone.experiment.block_work import use_folder
-from ragstone.experiment.checks import (
-    check_answered,
-    check_depths,
-    check_metrics,
-    check_names,
-    check_settings,
-    check_written_depth,
-)
 from ragstone.experiment.config import ExperimentFile
 from ragstone.experiment.datastores import datastores_of, with_collections
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.kept_run import run_once
-from ragstone.experiment.listed_queries import wanted_queries
-from ragstone.experiment.maker import Maker
+from ragstone.experiment.maker import Maker, use_folder
 from ragstone.experiment.members import Member
 from ragstone.experiment.metric_set import MetricSet, metric_sets
-from ragstone.experiment.notes import run_notes
-from ragstone.experiment.plan import Plan, PlannedStep, Planner
-from ragstone.experiment.power import power_line
-from ragstone.experiment.record import Recorder
+from ragstone.experiment.names import check_names
 from ragstone.experiment.repeats import check_repeated, with_repeats
-from ragstone.experiment.rule_checks import check_analysis, check_rules
-from ragstone.experiment.running import Run
-from ragstone.experiment.schedule import needed
-from ragstone.experiment.secret_queries import secret_counts
-from ragstone.experiment.shared_queries import collection_table, drawn, own_queries, select_queries
-from ragstone.experiment.step_list import StepList
-from ragstone.experiment.steps import Step
 from ragstone.experiment.system import SharedInputs, System
 from ragstone.protocols import Services
 from ragstone.types import brief
@@ -62,6 +41,10 @@ if TYPE_CHECKING:
     from ragstone.calls.runs import SystemRun
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.freshness import Asked
+    from ragstone.experiment.plan import Plan, PlannedStep
+    from ragstone.experiment.running import Run
+    from ragstone.experiment.step_list import StepList
+    from ragstone.experiment.steps import Step
     from ragstone.protocols import ContextSetting, Judge
     from ragstone.results.results import Results
 
@@ -160,25 +143,29 @@ class Experiment:
 
     def check(self) -> None:
         """Raise a `ConfigError` or `DatasetError` for anything that would fail later on."""
+        from ragstone.experiment import checks, rule_checks, secret_queries
+
         ranking, answer, repeated = self.metrics
-        check_settings(self.settings, self.systems, self.dataset)
-        check_depths(self.settings, self.systems, self.dataset)
+        checks.check_settings(self.settings, self.systems, self.dataset)
+        checks.check_depths(self.settings, self.systems, self.dataset)
         for system, entry in zip(self.systems, self.file.systems, strict=True):
-            check_written_depth(system.name, entry, self.dataset.corpus.depth)
+            checks.check_written_depth(system.name, entry, self.dataset.corpus.depth)
         check_repeated(repeated.metrics, self.systems)
         metrics = [*ranking.metrics, *answer.metrics, *repeated.metrics]
-        check_metrics(metrics, self.systems, self.dataset, self.settings)
-        check_rules(self.file, self.settings, metrics, self.judges)
-        check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
-        check_analysis(self.file, self.systems, self.shared, ranking.metrics)
-        secret_counts(self)
+        checks.check_metrics(metrics, self.systems, self.dataset, self.settings)
+        rule_checks.check_rules(self.file, self.settings, metrics, self.judges)
+        checks.check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
+        rule_checks.check_analysis(self.file, self.systems, self.shared, ranking.metrics)
+        secret_queries.secret_counts(self)
 
     @cached_property
     def shared(self) -> SharedInputs:
         """The tables and components that all systems share."""
-        dataset, listed = wanted_queries(self.dataset, self.file.sample, self.beside)
-        selected = select_queries(dataset, self.settings)
-        answered = drawn(selected.dataset, self.file.sample)
+        from ragstone.experiment import listed_queries, shared_queries
+
+        dataset, listed = listed_queries.wanted_queries(self.dataset, self.file.sample, self.beside)
+        selected = shared_queries.select_queries(dataset, self.settings)
+        answered = shared_queries.drawn(selected.dataset, self.file.sample)
         if self.batch is not None:
             ids = answered.query_ids
             answered = answered.select([i for i, q in enumerate(ids) if q in self.batch])
@@ -191,14 +178,14 @@ class Experiment:
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=asked,
             ranked=asked if searched is answered else StoredTable.in_memory(searched.query_table),
-            collections=collection_table(dataset),
+            collections=shared_queries.collection_table(dataset),
             datastores=datastores_of(
                 self.dataset, searched, self.file.systems, with_noise=self.noise is not None
             ),
             noise=self.noise,
             judges=self.judges,
             left_out=selected.left_out,
-            own=own_queries(answered, self.settings),
+            own=shared_queries.own_queries(answered, self.settings),
             listed=listed,
         )
 
@@ -207,6 +194,8 @@ class Experiment:
 
         `systems` are those of a run, whose generators have the replies of that run.
         """
+        from ragstone.experiment.step_list import StepList
+
         steps = StepList(self.shared, *self.metrics)
         systems = self.systems if systems is None else systems
         for system in systems:
@@ -266,6 +255,11 @@ class Experiment:
             trust_code: as in `run`.
             run_name: the name under which replies of own systems are kept (default: `file.name`).
         """
+        from ragstone.experiment.plan import Planner
+        from ragstone.experiment.record import Recorder
+        from ragstone.experiment.running import Run
+        from ragstone.experiment.schedule import needed
+
         services = self.services(calls)
         asked, systems = self._begin(calls, wish, run_name)
         steps = self.steps(systems)
@@ -340,11 +334,13 @@ class Experiment:
             trust_code: as in `run`.
             run_name: as in `begin`.
         """
+        from ragstone.experiment import asked_data, power, secret_queries
+        from ragstone.experiment.plan import Planner
+
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services = self.services(opened)
+            services, wish = self.services(opened), Freshness(reuse, fresh)
             # A sample of calls belongs to the run that follows.
-            wish = Freshness(reuse, fresh)
             runs, systems = self._begin(opened, wish, run_name, planned=not sample_calls)
             steps = self.steps(systems)
             store = dataclasses.replace(self.store, trust_code=trust_code)
@@ -361,9 +357,9 @@ class Experiment:
                 planned,
                 asking=tuple(asking_lines(planned, steps.trials, runs)),
                 notes=self.notes_of(planned.steps),
-                languages=asked_languages(self.dataset, self.shared).facts,
-                power="" if self.member.counterfactual else power_line(self),
-                secret=secret_counts(self),
+                languages=asked_data.asked_languages(self.dataset, self.shared).facts,
+                power="" if self.member.counterfactual else power.power_line(self),
+                secret=secret_queries.secret_counts(self),
             )
 
     def _begin(
@@ -380,6 +376,8 @@ class Experiment:
 
     def notes_of(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
         """Return the notes of a run that has these steps to do."""
+        from ragstone.experiment.notes import run_notes
+
         return run_notes(steps, self.systems, self.shared, self.dataset, self.metrics[2].metrics)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:

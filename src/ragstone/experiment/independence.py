@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.identity import address_parts
-from ragstone.components.generators.llm_base import EndpointGenerator, LlmGenerator
-from ragstone.components.judges.nuggets import Nuggets
-from ragstone.components.llm import LlmBackend
 from ragstone.core.component import Component
 from ragstone.evaluation.judge_independence import (
     ModelUse,
@@ -21,6 +19,7 @@ from ragstone.evaluation.judge_independence import (
 from ragstone.protocols import Judge
 
 if TYPE_CHECKING:
+    from ragstone.components.generators.llm_base import EndpointGenerator
     from ragstone.experiment.plan import PlannedStep
     from ragstone.experiment.system import System
     from ragstone.types import Query
@@ -54,6 +53,8 @@ def independence_notes(
 
 def judge_party(judge: Judge, queries: Iterable[Query] = ()) -> Party:
     """Return a judge's models and prompts, and the makers of the nuggets that it reads."""
+    from ragstone.components.judges.nuggets import Nuggets
+
     parts = list(parts_of(judge))
     makers: dict[str, None] = {}
     if any(isinstance(part, Nuggets) for part in parts):
@@ -85,6 +86,8 @@ def _prompts(part: object) -> Iterator[str]:
 
 def _models(parts: Sequence[object], step: str) -> Iterator[ModelUse]:
     """Yield each model once; a generator of a judge is the model that it calls."""
+    from ragstone.components.generators.llm_base import EndpointGenerator
+
     seen = set()
     for part in parts:
         if isinstance(part, EndpointGenerator) and (key := part.endpoint.identity) not in seen:
@@ -93,6 +96,8 @@ def _models(parts: Sequence[object], step: str) -> Iterator[ModelUse]:
 
 
 def _model_use(generator: EndpointGenerator, step: str) -> ModelUse:
+    from ragstone.components.generators.llm_base import LlmGenerator
+
     endpoint = generator.endpoint
     if not endpoint.base_urls:
         # The release and the run follow the digest of a file.
@@ -121,10 +126,13 @@ def parts_of(value: Any) -> Iterator[object]:
         yield value
         for member in vars(value).values():
             yield from parts_of(member)
-    elif isinstance(value, LlmBackend):
-        yield from parts_of(value.generator)
     elif isinstance(value, Mapping):
         yield from parts_of(list(value.values()))
     elif isinstance(value, list | tuple):
         for member in value:
             yield from parts_of(member)
+    elif dataclasses.is_dataclass(value):
+        from ragstone.components.llm import LlmBackend
+
+        if isinstance(value, LlmBackend):
+            yield from parts_of(value.generator)

@@ -4,6 +4,9 @@ A run keeps in the store what decided it: the code, the experiment file, the key
 with the revisions of their models, and the digests of the data's files before they were read. If
 all of it is the same, and each step of the record is stored, sound and without failed rows, the run
 would find every step, so its results are those of the record. In any doubt the run goes on as ever.
+
+The digests of the code of components are kept with it, under the digest of all files of Ragstone:
+whoever has the same bytes need not parse them. Files of your own are digested each time.
 """
 
 from __future__ import annotations
@@ -13,84 +16,86 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.component import Component
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts, digest_file, digest_json, fingerprint
 from ragstone.core.registry import beside
+from ragstone.core.user_code import known_sources, recall_sources
 from ragstone.data.unchanged import data_state
 from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.freshness import Freshness, begin, of_runs
 from ragstone.experiment.independence import parts_of
-from ragstone.experiment.running import Startable, run_together
-from ragstone.results.kept_board import code_digest, folders_of, manifest_of
+from ragstone.results.kept_board import code_digest, code_now, folders_of, manifest_of
 from ragstone.results.record import ATTEMPTS, CallsEntry, Record
 from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text, not_applicable_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Protocol
 
     from ragstone.calls.client import Calls
     from ragstone.core.store import Store
     from ragstone.experiment.members import Member
     from ragstone.experiment.metric_set import MetricSet
     from ragstone.experiment.plan import PlannedStep
+    from ragstone.experiment.running import Startable
     from ragstone.experiment.system import SharedInputs, System
     from ragstone.protocols import ContextSetting, Judge
 
+    class Repeatable(Startable, Protocol):
+        """The part of an experiment that decides whether a run would compute anything."""
+
+        @property
+        def folder(self) -> Path:
+            """The folder of the experiment file."""
+
+        @property
+        def member(self) -> Member:
+            """Its place among the experiments of its file."""
+
+        @property
+        def store(self) -> Store:
+            """The store of all results."""
+
+        @property
+        def systems(self) -> list[System]:
+            """The systems with their components."""
+
+        @property
+        def settings(self) -> list[ContextSetting]:
+            """The context settings."""
+
+        @property
+        def noise(self) -> System | None:
+            """The system that finds noise."""
+
+        @property
+        def metrics(self) -> tuple[MetricSet, MetricSet, MetricSet]:
+            """The metrics of rankings, of answers and of repeats."""
+
+        @property
+        def judges(self) -> tuple[Judge, ...]:
+            """The judges."""
+
+        @property
+        def shared(self) -> SharedInputs:
+            """The tables and components that all systems share."""
+
+        def check(self) -> None:
+            """Raise an error for anything that would fail later on."""
+
+        def notes_of(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
+            """Return the notes of a run that has these steps to do."""
+
+        def beside(self, path: str) -> Path:
+            """Return a path as found from the current folder, else from the experiment file's."""
+
+
 KIND: Final = "finished"
 _LOG: Final = logging.getLogger(__name__)
-
-
-class Repeatable(Startable, Protocol):
-    """The part of an experiment that decides whether a run would compute anything."""
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the experiment file."""
-
-    @property
-    def member(self) -> Member:
-        """Its place among the experiments of its file."""
-
-    @property
-    def store(self) -> Store:
-        """The store of all results."""
-
-    @property
-    def systems(self) -> list[System]:
-        """The systems with their components."""
-
-    @property
-    def settings(self) -> list[ContextSetting]:
-        """The context settings."""
-
-    @property
-    def noise(self) -> System | None:
-        """The system that finds noise."""
-
-    @property
-    def metrics(self) -> tuple[MetricSet, MetricSet, MetricSet]:
-        """The metrics of rankings, of answers and of repeats."""
-
-    @property
-    def judges(self) -> tuple[Judge, ...]:
-        """The judges."""
-
-    @property
-    def shared(self) -> SharedInputs:
-        """The tables and components that all systems share."""
-
-    def check(self) -> None:
-        """Raise an error for anything that would fail later on."""
-
-    def notes_of(self, steps: Sequence[PlannedStep]) -> tuple[str, ...]:
-        """Return the notes of a run that has these steps to do."""
-
-    def beside(self, path: str) -> Path:
-        """Return a path as found from the current folder, else from the experiment file's."""
 
 
 def run_once(
@@ -100,9 +105,12 @@ def run_once(
 
     Nothing is read or run if the results are kept and everything is as it was.
     """
+    kept = _kept(experiment)
     state = _state(experiment, calls, run_name, options)
-    if found := _kept_results(experiment, state):
+    if found := _kept_results(experiment, state, kept):
         return found
+    from ragstone.experiment.running import run_together
+
     with _heard_lines() as lines:
         experiment.check()
     (results,) = run_together([experiment], calls, run_name=run_name, **options)
@@ -177,17 +185,29 @@ def _queries_file(experiment: Repeatable) -> str:
     return digest_file(path) if path and path.is_file() else ""
 
 
-def _kept_results(experiment: Repeatable, state: str | None) -> Results | None:
+def _kept(experiment: Repeatable) -> Mapping[str, Any]:
+    """Return what the last finished run kept; its digests are recalled if the code is the same."""
+    try:
+        kept = experiment.store.read_json(KIND, experiment.file.name) or {}
+        if kept.get("code") == code_digest():
+            recall_sources(kept["sources"])
+    except (RagstoneError, OSError, KeyError, TypeError, ValueError, AttributeError):
+        return {}
+    return kept
+
+
+def _kept_results(
+    experiment: Repeatable, state: str | None, kept: Mapping[str, Any]
+) -> Results | None:
     """Return the results of the finished run with this state, and log its lines; None without one.
 
     Every table of the record is verified.
     """
-    if state is None:
-        return None
     store, name = experiment.store, experiment.file.name
+    if state is None or (store.root / ATTEMPTS / f"{name}.json").exists():
+        return None
     try:
-        kept = store.read_json(KIND, name)
-        if not kept or kept["state"] != state or (store.root / ATTEMPTS / f"{name}.json").exists():
+        if kept.get("state") != state:
             return None
         record = Record.load(store, name)
         if kept["record"] != _digest(record) or not _is_whole(experiment, record):
@@ -214,9 +234,16 @@ def _keep(experiment: Repeatable, state: str, lines: Sequence[str]) -> None:
         "record": _digest(record),
         "lines": [*lines, *_usual_lines(experiment)],
         "calls": [asdict(entry) for entry in _calls(experiment, record)],
+        **_sources(),
     }
     with contextlib.suppress(StoreError):  # The store may be read-only.
         experiment.store.write_json(KIND, record.name, document)
+
+
+def _sources() -> dict[str, Any]:
+    """Return the digests of the code of components, if no file changed since the first of them."""
+    code = code_digest()
+    return {"code": code, "sources": known_sources()} if code == code_now() else {}
 
 
 def _digest(record: Record) -> str:

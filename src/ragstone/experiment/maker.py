@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.identity import digest_folder
-from ragstone.components.judges.nuggets import Nuggets
+from ragstone.core.component_error import error_log
 from ragstone.core.registry import beside, create
 from ragstone.errors import ConfigError
 from ragstone.experiment.system import System
@@ -73,6 +73,8 @@ class Maker:
 
 def hiding_nuggets(judge: Any, secret: Mapping[str, Any] | None, folder: Path) -> Any:
     """Return a judge that keeps the file's share of nuggets apart; another judge as it is."""
+    from ragstone.components.judges.nuggets import Nuggets
+
     share = Secret.parse(secret) if secret else Secret()
     seed = share.seed if share.nuggets else 0
     if not isinstance(judge, Nuggets):
@@ -91,3 +93,9 @@ def _declared(name: str, generator: Generator | None, options: Mapping[str, Any]
         return generator.declared(**options)
     except ConfigError as error:
         raise error.with_message(f"system {name!r}: {error}") from error
+
+
+def use_folder(root: Path) -> None:
+    """Keep tracebacks of components and the key of addresses in the folder of a store."""
+    error_log.set(root / "errors.log")
+    digest_folder.set(root)

@@ -170,3 +170,10 @@ def _as_mapping(part: Any) -> Any:
 def _canonical(value: Any) -> str:
     """Return a text that equal values share: 1, 1.0, true and "1" are four values."""
     return json.dumps(value, skipkeys=True, default=component_text)
+
+
+def check_names(what: str, names: Sequence[str], way_out: str) -> None:
+    """Raise `ConfigError` if two things of an experiment have the same name."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"two {what}s are called {name!r}; {way_out}", value=name)

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ragstone.calls.repeats import Repeat
 from ragstone.core import limits
 from ragstone.core.component import Component
 from ragstone.core.user_code import is_ours
+from ragstone.experiment.file_keys import FileKeys
 from ragstone.protocols import Services
 
 _Count: TypeAlias = Annotated[int, Field(ge=1, le=limits.MAX_REPEATS, strict=True)]
 
 
-class RepeatSpec(BaseModel):
+class RepeatSpec(FileKeys):
     """The number of answers to each query, and of verdicts on each answer."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     answers: _Count = 1
     """Number of answers of each sampling system to each query."""

@@ -44,7 +44,8 @@ from ragstone.core.stored_table import StoredTable, unverified_table
 from ragstone.core.user_code import is_ours
 from ragstone.data.corpus import Corpus
 from ragstone.errors import StoreError
-from ragstone.experiment.block_work import BlockWork, Tally, use_folder
+from ragstone.experiment.block_work import BlockWork, Tally
+from ragstone.experiment.maker import use_folder
 from ragstone.experiment.metric_set import MetricSet
 from ragstone.experiment.score_work import ScoreWork, scored_apart
 from ragstone.experiment.steps import SHARED_INPUTS, Step

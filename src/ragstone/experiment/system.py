@@ -11,11 +11,11 @@ from ragstone.components.context_settings.system import OwnContext
 from ragstone.core.stored_table import StoredTable
 from ragstone.experiment.datastores import Datastore
 from ragstone.experiment.repeat_spec import ONCE, RepeatCounts
-from ragstone.experiment.steps import Step
 from ragstone.types import one_line
 
 if TYPE_CHECKING:
     from ragstone.experiment.shared_queries import OwnQueries
+    from ragstone.experiment.steps import Step
     from ragstone.protocols import (
         ContextSetting,
         Generator,

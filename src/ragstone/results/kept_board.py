@@ -120,7 +120,9 @@ def _report(results: StoredResults, queries: int | None) -> str:
     log = [one.stat() for one in sorted(store.root.glob(f"{store.call_log.name}*"))]
     states = [(one.st_size, one.st_mtime_ns) for one in log]
     calls = [asdict(entry) for entry in results.record.calls]
-    key = digest_json([board, queries, records, calls, states, _digest_of("*/templates/**/*")])
+    key = digest_json(
+        [board, queries, records, calls, states, _digest_of(_base().glob("*/templates"))]
+    )
     document = _document(store, REPORTS, name, key)
     if document is None:
         document = {"key": key, "html": _made_report(results, queries)}
@@ -226,15 +228,26 @@ def _texts(value: Any) -> Iterator[str]:
 @cache
 def code_digest() -> str:
     """Return the digest of all code of Ragstone, so that changed code shows no earlier board."""
-    return _digest_of("**/*.py")
+    return code_now()
 
 
-def _digest_of(pattern: str) -> str:
-    """Return the digest of the files of Ragstone whose paths match a pattern."""
-    found = hashlib.sha256()
-    base = Path(ragstone.__file__).parent
-    for path in sorted(base.glob(pattern)):
-        if path.is_file():
-            found.update(path.relative_to(base).as_posix().encode())
-            found.update(path.read_bytes())
+def code_now() -> str:
+    """Return the same of the files as they are now, which may have changed since the first time."""
+    return _digest_of([_base()], ".py")
+
+
+def _digest_of(folders: Iterable[Path], end: str = "") -> str:
+    """Return the digest of the files below folders of Ragstone whose names end in some way."""
+    base, found = os.fspath(_base()), hashlib.sha256()
+    # Objects for 900 paths would take as long as reading the files.
+    walked = (step for folder in folders for step in os.walk(folder))
+    paths = (f"{place}{os.sep}{name}" for place, _, names in walked for name in names)
+    for path in sorted(path for path in paths if path.endswith(end)):
+        found.update(path.removeprefix(base).encode())
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            found.update(file.read())
     return found.hexdigest()
+
+
+def _base() -> Path:
+    return Path(ragstone.__file__).parent

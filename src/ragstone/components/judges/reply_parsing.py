@@ -13,12 +13,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from ragstone.core import limits
 from ragstone.text.quotations import Span, quotations, span_at
 from ragstone.text.thinking import without_thinking
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
@@ -220,3 +223,24 @@ def read_objects(
         if verdict is not None:
             found.append(Found(verdict, start, end))
     return found, spans
+
+
+def typed(kind: Any, value: Any) -> Any:
+    """Return a JSON value as a type, in pydantic's lax mode; None if it is of another type.
+
+    >>> typed(list[str], ["a"]), typed(list[str], 3)
+    (['a'], None)
+    """
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError:
+        return None
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
 from ragstone.calls.types import Reply
 from ragstone.components.judges.reply_parsing import (
     Found,
@@ -19,6 +17,7 @@ from ragstone.components.judges.reply_parsing import (
     legal,
     read_objects,
     spoken,
+    typed,
 )
 from ragstone.components.judges.verdict_patterns import (
     AFTER_HEAD,
@@ -53,7 +52,7 @@ class VerdictSchema(Generic[T]):
 
     keys: ClassVar[tuple[str, ...]] = ()
     """Keys of a JSON object whose value may be the verdict, the usual one first."""
-    json_type: ClassVar[TypeAdapter[Any]]
+    json_type: ClassVar[Any]
     """The type of that value."""
     explained: ClassVar[bool] = True
     """Whether a reason may precede the verdict."""
@@ -105,10 +104,8 @@ class VerdictSchema(Generic[T]):
     def _of_json(self, value: Any) -> T | None:
         """Return the verdict in a JSON value; None if the value has none."""
         named = [value[key] for key in self.keys if key in value] if isinstance(value, dict) else []
-        try:
-            return self._legal(self.json_type.validate_python(named[0])) if named else None
-        except ValidationError:
-            return None
+        found = typed(self.json_type, named[0]) if named else None
+        return None if found is None else self._legal(found)
 
     def _legal(self, value: Any) -> T:
         """Return the verdict that a value of `json_type` means; raise `Unreadable` if none."""
@@ -143,7 +140,7 @@ class Rating(VerdictSchema[float]):
     low: int = 1
     high: int = 10
     keys = ("rating", "score", "Rating")
-    json_type = TypeAdapter(float | str)
+    json_type = float | str
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -208,7 +205,7 @@ class Choice(VerdictSchema[str]):
     spellings: Mapping[str, tuple[str, ...]] | None = None
     """Option -> further spellings; those of yes and no in some languages are built in."""
     keys = ("verdict", "label", "answer", "Verdict", "label_name")
-    json_type = TypeAdapter(str | bool)
+    json_type = str | bool
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -295,7 +292,7 @@ class Listing(VerdictSchema[tuple[str, ...]]):
     """
 
     keys = ("claims", "statements", "items")
-    json_type = TypeAdapter(list[str])
+    json_type = list[str]
     explained = False
 
     @property
@@ -336,7 +333,7 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
     count: int = 1
     options: tuple[str, ...] = ("yes", "no")
     spellings: Mapping[str, tuple[str, ...]] | None = None
-    json_type = TypeAdapter(dict[str, str | bool])
+    json_type = dict[str, str | bool]
     explained = False
 
     @cached_property
@@ -364,10 +361,7 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
         )
 
     def _of_json(self, value: Any) -> tuple[str, ...] | None:
-        try:
-            by_number = self.json_type.validate_python(value)
-        except ValidationError:
-            return None
+        by_number = typed(self.json_type, value) or {}
         return self._legal(by_number) if any(key.isdigit() for key in by_number) else None
 
     def _legal(self, by_number: Mapping[str, str | bool]) -> tuple[str, ...]:
