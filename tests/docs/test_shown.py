@@ -16,8 +16,9 @@ from pathlib import Path
 import click
 import pytest
 from benchmarks.figures import pages
-from tools.shown import matches, parse_command, run_page
+from tools.shown import matches, run_page
 from tools.shown_blocks import ROOT, PageError, commands_of, read_blocks
+from tools.shown_commands import parse_command
 
 EXECUTED = [page for page in pages() if page == "README.md" or page.startswith("docs/")]
 EXECUTED += [str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.ipynb")]
