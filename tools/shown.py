@@ -95,7 +95,10 @@ class PageRun:
         self.counts["blocks"] += 1
         parsed = self._only_parsed(block)
         for command in [] if parsed else block.first:
-            self._run(block, command)
+            if command.text.startswith(">>> "):
+                exec(self._with_port(command.text[4:]), vars(self.program))  # noqa: S102 - part of the page
+            else:
+                self._run(block, command)
         if block.kind == "file":
             self._file(block)
         elif block.kind == "python":

@@ -6,7 +6,8 @@ notebook are one program, too. Comments directly before a block say how it runs:
 
 <!-- not run: REASON -->  it is parsed only
 <!-- with models: REASON -->  it is parsed only, unless real models are allowed
-<!-- first: COMMAND -->  runs before the block: it makes what a reader has of their own
+<!-- first: COMMAND -->  runs before the block: it makes what a reader has of their own; after >>>
+    it is a Python statement
 """
 
 from __future__ import annotations
