@@ -55,7 +55,7 @@ lint: $(VENV)/.dev ## check format, lint rules, phrases and spelling
 	$(BIN)/python tools/plain_english.py
 	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs examples benchmarks/README.md
 
-shown: $(VENV)/.dev ## run the README and the tutorials with the built wheel, in an empty folder and an empty home
+shown: $(VENV)/.dev ## run the README, with its demo, and the tutorials with the built wheel, in an empty folder and an empty home
 	$(BIN)/python tools/shown_wheel.py
 
 types: $(VENV)/.dev ## check types, strictly

@@ -1,4 +1,4 @@
-"""Run what pages of the documentation show: `python tools/shown.py [--write] PAGE ...`.
+"""Run what pages of the documentation show: `python tools/shown.py [--write] [--models] PAGE ...`.
 
 Per page, in one empty folder and in the order of the page: titled blocks are written as files,
 Python blocks run as one program, and commands of shell blocks run. Output that a page shows below
@@ -13,7 +13,6 @@ import argparse
 import ast
 import io
 import linecache
-import logging
 import os
 import re
 import shlex
@@ -38,6 +37,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.shown_blocks import Block, Command, PageError, commands_of, read_blocks
+from tools.shown_commands import in_process, in_shell, parse_command, shell_environment
 
 _SHELL_SIGNS: Final = re.compile(r"[|<>;&()]")
 _PROGRESS: Final = re.compile(r".+: [\d,]+ of [\d,]+, .* per second")
@@ -45,88 +45,6 @@ _PORT: Final = "9000"
 """The port of every server that a page starts; one that is free is put in its place."""
 Run = Callable[[list[str]], tuple[str, int]]
 """Runs `ragstone` with arguments, and returns its output and exit code."""
-
-
-def in_process(arguments: list[str]) -> tuple[str, int]:
-    """Run a command of Ragstone in this process, which saves its start."""
-    from click.testing import CliRunner
-
-    from ragstone.cli.commands import root
-    from ragstone.cli.screen import show_logs
-    from ragstone.errors import RagstoneError
-
-    logger = logging.getLogger()
-    before, logger.handlers = logger.handlers, []
-    try:
-        show_logs()
-        done = CliRunner().invoke(root, arguments, prog_name="ragstone")
-    finally:
-        logger.handlers = before
-    output, error = done.output, done.exception
-    if isinstance(error, RagstoneError):
-        return f"{output}Error: {error}\n", error.exit_code
-    if error and not isinstance(error, SystemExit):
-        lines = traceback.format_exception(error)
-        return output + "".join(lines), 1
-    return output, done.exit_code
-
-
-def in_shell(line: str) -> tuple[str, int]:
-    """Run a line in a shell in which `python` and `ragstone` are those of this interpreter."""
-    done = subprocess.run(
-        ["bash", "-c", line],  # noqa: S607 - the shell of the reader
-        env=_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        check=False,
-    )
-    return done.stdout, done.returncode
-
-
-def _environment() -> dict[str, str]:
-    folder = str(Path(sys.executable).parent)
-    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-
-
-def parse_command(words: list[str]) -> None:
-    """Check the words of a command of Ragstone: its name, options, their values, its arguments.
-
-    Raises:
-        click.UsageError: if there is no such command or option, or a value is not allowed.
-    """
-    from ragstone.cli.commands import root
-
-    command: click.Command = root
-    context = click.Context(root, info_name="ragstone")
-    rest = list(words)
-    while isinstance(command, click.Group):
-        rest = _check_options(command, context, rest)
-        if not rest:
-            return
-        name, found, rest = command.resolve_command(context, rest)
-        if found is None:
-            raise click.UsageError(f"no command {name!r}")
-        command, context = found, click.Context(found, parent=context, info_name=name)
-    _check_options(command, context, rest)
-
-
-def _check_options(command: click.Command, context: click.Context, words: list[str]) -> list[str]:
-    if isinstance(command, click.Group):
-        context.allow_interspersed_args = False
-        if command.invoke_without_command or "parse_args" in vars(type(command)):
-            command.parse_args(context, words)
-            return [*context._protected_args, *context.args]  # noqa: SLF001 - of a group, not yet resolved
-    values, rest, _ = command.make_parser(context).parse_args(list(words))
-    asks_help = "--help" in words or "-h" in words
-    for param in command.params:
-        value = values.get(param.name or "")
-        if isinstance(param.type, click.Path | click.File) or asks_help:
-            continue
-        if param.name in values and not param.is_eager:
-            param.process_value(context, value)
-    return list(rest)
 
 
 def matches(shown: tuple[str, ...], output: str) -> bool:
@@ -144,6 +62,7 @@ class PageRun:
     page: Path
     run: Run = in_process
     write: bool = False
+    models: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     program: ModuleType = field(default_factory=lambda: ModuleType("shown_page"))
     started: list[subprocess.Popen[str]] = field(default_factory=list)
@@ -157,8 +76,7 @@ class PageRun:
             PageError: for the first block that fails.
         """
         blocks = read_blocks(self.page)
-        if any(c.text.endswith(" &") for b in blocks if b.kind == "shell" for c in commands_of(b)):
-            self.port = _free_port()
+        self.port = _free_port()
         sys.modules["shown_page"] = self.program
         try:
             with _modules_of_the_folder():
@@ -175,6 +93,12 @@ class PageRun:
 
     def _block(self, block: Block) -> None:
         self.counts["blocks"] += 1
+        parsed = self._only_parsed(block)
+        for command in [] if parsed else block.first:
+            if command.text.startswith(">>> "):
+                exec(self._with_port(command.text[4:]), vars(self.program))  # noqa: S102 - part of the page
+            else:
+                self._run(block, command)
         if block.kind == "file":
             self._file(block)
         elif block.kind == "python":
@@ -183,7 +107,10 @@ class PageRun:
             for command in commands_of(block):
                 self._command(block, command)
         done = "shown" if block.kind in ("yaml", "illustration") else "run"
-        self.counts["not run" if block.reason and done == "run" else done] += 1
+        self.counts["not run" if parsed and done == "run" else done] += 1
+
+    def _only_parsed(self, block: Block) -> bool:
+        return bool(block.reason or (block.models and not self.models))
 
     def _file(self, block: Block) -> None:
         path = Path(block.title)
@@ -205,7 +132,7 @@ class PageRun:
         try:
             tree = ast.parse(source, name)
             with redirect_stdout(printed), patch("sys.stdin", io.StringIO()):
-                if not block.reason:
+                if not self._only_parsed(block):
                     self._execute(tree, name)
         except Exception as error:
             lines = [e.lineno or 0 for e in traceback.extract_tb(error.__traceback__)
@@ -214,7 +141,7 @@ class PageRun:
             raise PageError(block.page, line, f"{type(error).__name__}: {error}") from error
         shown = [row[2:].removeprefix(" ") for row in block.text.splitlines() if row[:2] == "#>"]
         output = printed.getvalue()
-        if shown and not block.reason and not matches(tuple(shown), output):
+        if shown and not self._only_parsed(block) and not matches(tuple(shown), output):
             rows = block.text.splitlines()
             first = next(n for n, row in enumerate(rows) if row[:2] == "#>")
             end = block.line + len(rows) - 1
@@ -246,27 +173,18 @@ class PageRun:
             raise PageError(block.page, command.line, wrong[0])
         if words[:1] == ["ragstone"]:
             self._parse(block, command, words)
-        if block.reason:
+        if self._only_parsed(block):
             self.counts["commands parsed only"] += 1
             return
-        if text.endswith(" &"):
-            output = self._start(text.removesuffix("&"))
-            code = 0
-        elif words[0] == "pip":
+        if words[0] == "pip":
             return  # tests/docs/test_shown.py checks the extras; the wheel's check installs them
-        elif words[0] == "ragstone" and not in_a_shell:
-            output, code = self.run(words[1:])
-        else:
-            output, code = in_shell(text)
+        output = self._run(block, command)
         self.counts["commands run"] += 1
-        output = output.replace(self.port, _PORT) if self.port != _PORT else output
-        if code:
-            raise PageError(block.page, command.line, f"exit code {code}: {output[-1500:]}")
         if command.output and not matches(command.output, output):
             first = command.last - len(command.output) + 1
             self._differs(block, (first, command.last), output, _lines(output))
 
-    def _parse(self, block: Block, command: Command, words: list[str]) -> None:
+    def _parse(self, block: Block, command: Command, words: list[str]) -> int:
         arguments = words[1:]
         for place, word in enumerate(arguments):
             if word[:1] in "|>&;" or word.endswith(";"):
@@ -274,24 +192,59 @@ class PageRun:
                 arguments = [each.removesuffix(";") for each in arguments]
                 break
         try:
-            parse_command(arguments)
+            return parse_command(arguments)
         except click.ClickException as error:
             message = error.format_message()
             raise PageError(block.page, command.line, f"{command.text}: {message}") from error
 
-    def _start(self, text: str) -> str:
-        """Start a server, and return its first line, which it prints if it is ready."""
+    def _run(self, block: Block, command: Command) -> str:
+        """Run a command, and return its output.
+
+        Raises:
+            PageError: if it fails.
+        """
+        text = self._with_port(command.code)
+        usual = 0
+        if text.startswith("ragstone ") and text[-1] != "&":
+            usual = self._parse(block, command, shlex.split(text))
+        output, code = self._served(text, usual) if usual else self._output(text)
+        if code:
+            raise PageError(block.page, command.line, f"exit code {code}: {output[-1500:]}")
+        return output.replace(self.port, _PORT) if self.port != _PORT else output
+
+    def _output(self, text: str) -> tuple[str, int]:
+        if text.endswith(" &"):
+            stdout = self._start(text.removesuffix("&")).stdout
+            return stdout.readline() if stdout else "", 0  # a server's line when it is ready
+        if text.startswith("ragstone ") and not _SHELL_SIGNS.search(_unquoted(text)):
+            return self.run(shlex.split(text)[1:])
+        return in_shell(text)
+
+    def _served(self, text: str, usual: int) -> tuple[str, int]:
+        """Run a server until it prints its address, on a free port in place of the usual one."""
+        port = _free_port()
+        process = self._start(f"{text} --no-browser --port {port}")
+        lines = list[str]()
+        while process.stdout and (line := process.stdout.readline()):
+            lines.append(line)
+            if "http://" in line:
+                process.terminate()
+                process.wait()
+                return "".join(lines).replace(f":{port}/", f":{usual}/"), 0
+        return "".join(lines), process.wait() or 1
+
+    def _start(self, text: str) -> subprocess.Popen[str]:
+        """Start a program of a shell."""
         process = subprocess.Popen(
             ["bash", "-c", f"exec {text}"],  # noqa: S607 - the shell of the reader
-            env={**_environment(), "PYTHONUNBUFFERED": "1"},
+            env={**shell_environment(), "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
         self.started.append(process)
-        assert process.stdout  # noqa: S101 - it is a pipe
-        return process.stdout.readline()
+        return process
 
     def _differs(self, block: Block, place: tuple[int, int], output: str, rows: list[str]) -> None:
         if not self.write:
@@ -341,7 +294,7 @@ def _modules_of_the_folder() -> Iterator[None]:
 
 
 def run_page(
-    page: Path, folder: Path, *, run: Run = in_process, write: bool = False
+    page: Path, folder: Path, *, run: Run = in_process, write: bool = False, models: bool = False
 ) -> Counter[str]:
     """Run a page in a folder, and return its counts.
 
@@ -351,7 +304,7 @@ def run_page(
     before = Path.cwd()
     os.chdir(folder)
     try:
-        return PageRun(page, run, write).all()
+        return PageRun(page, run, write, models).all()
     finally:
         os.chdir(before)
 
@@ -361,6 +314,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Run what pages show.")
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="write the real output into the pages")
+    parser.add_argument("--models", action="store_true", help="ask and train real models")
     parser.add_argument("--processes", action="store_true", help="each command as a process")
     given = parser.parse_args(arguments)
     total, failed = Counter[str](), 0
@@ -372,7 +326,9 @@ def main(arguments: list[str]) -> int:
     for page in given.pages:
         with tempfile.TemporaryDirectory(prefix="ragstone-shown-") as folder:
             try:
-                counts = run_page(page.resolve(), Path(folder), run=run, write=given.write)
+                counts = run_page(
+                    page.resolve(), Path(folder), run=run, write=given.write, models=given.models
+                )
             except PageError as error:
                 failed += 1
                 print(f"FAILED {error}")

@@ -1,9 +1,13 @@
 """The blocks of code that a page of the documentation shows, with what each of them is.
 
 A fenced block is a file if it has a title (```yaml title="mine.yaml"), part of the page's program
-if it is Python, lines for a shell if it has commands, and an illustration otherwise. A comment such
-as <!-- not run: needs a GPU --> directly before a block is the reason why it does not run. The
-cells of a notebook are one program, too.
+if it is Python, lines for a shell if it has commands, and an illustration otherwise. The cells of a
+notebook are one program, too. Comments directly before a block say how it runs:
+
+<!-- not run: REASON -->  it is parsed only
+<!-- with models: REASON -->  it is parsed only, unless real models are allowed
+<!-- first: COMMAND -->  runs before the block: it makes what a reader has of their own; after >>>
+    it is a Python statement
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 PROGRAMS: Final = ("ragstone", "pip", "python", "pytest")
 _FENCE: Final = re.compile(r"^( *)```(\w*) *(.*)$")
 _TITLE: Final = re.compile(r'^title="([^"]+)"$')
-_REASON: Final = re.compile(r"^ *<!-- not run: (.+) -->$")
+_COMMENT: Final = re.compile(r"^ *<!-- (not run|with models|first): (.+) -->$")
 _CODE: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\\.|(?<!\s)#|[^#'"\\])*""")
 _SHELLS: Final = ("console", "bash", "sh")
 _COMMAND: Final = re.compile(rf"^\$ |^(\w+=\S+ )*({'|'.join(PROGRAMS)}) ")
@@ -42,8 +46,27 @@ class Block:
     line: int
     language: str
     title: str
-    reason: str
     text: str
+    comments: tuple[tuple[int, str, str], ...] = ()
+    """Line, kind and text of each comment that says how the block runs."""
+
+    @property
+    def reason(self) -> str:
+        """Return why the block never runs, or an empty text."""
+        return self._said("not run")
+
+    @property
+    def models(self) -> str:
+        """Return why the block runs only with real models, or an empty text."""
+        return self._said("with models")
+
+    @property
+    def first(self) -> list[Command]:
+        """Return the commands that run before the block."""
+        return [Command(n, text, (), n) for n, kind, text in self.comments if kind == "first"]
+
+    def _said(self, wanted: str) -> str:
+        return next((text for _, kind, text in self.comments if kind == wanted), "")
 
     @property
     def kind(self) -> str:
@@ -91,15 +114,15 @@ def read_blocks(page: Path) -> list[Block]:
     if page.suffix == ".ipynb":
         return _cells(page, name)
     found: list[Block] = []
-    opened: tuple[int, str, str, str, str] | None = None
-    reason, body = "", list[str]()
+    opened: tuple[int, str, str, str] | None = None
+    comments, body = list[tuple[int, str, str]](), list[str]()
     for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
         fence = _FENCE.match(line)
         if opened and fence and not fence[2] and not fence[3]:
-            start, language, title, why, indent = opened
+            start, language, title, indent = opened
             text = "".join(f"{each.removeprefix(indent)}\n" for each in body)
-            found.append(Block(name, start, language, title, why, text))
-            opened, reason = None, ""
+            found.append(Block(name, start, language, title, text, tuple(comments)))
+            opened, comments = None, []
         elif opened:
             body.append(line)
         elif fence:
@@ -107,10 +130,11 @@ def read_blocks(page: Path) -> list[Block]:
             if fence[3] and not title_found:
                 raise PageError(name, number, f'write title="..." instead of {fence[3]!r}')
             title = title_found[1] if title_found else ""
-            opened, body = (number + 1, fence[2], title, reason, fence[1]), []
+            opened, body = (number + 1, fence[2], title, fence[1]), []
+        elif stated := _COMMENT.match(line):
+            comments.append((number, stated[1], stated[2]))
         elif line.strip():
-            stated = _REASON.match(line)
-            reason = stated[1] if stated else ""
+            comments = []
     if opened:
         raise PageError(name, opened[0], "the block is not closed")
     return found
@@ -122,7 +146,7 @@ def _cells(notebook: Path, name: str) -> list[Block]:
     starts = [n for n, line in enumerate(text.splitlines(), 1) if line.endswith('"source": [')]
     cells = json.loads(text)["cells"]
     return [
-        Block(name, start + 1, "python", "", "", "".join(cell["source"]) + "\n")
+        Block(name, start + 1, "python", "", "".join(cell["source"]) + "\n")
         for start, cell in zip(starts, cells, strict=True)
         if cell["cell_type"] == "code"
     ]

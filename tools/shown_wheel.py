@@ -1,5 +1,8 @@
 """Run the README and the tutorials with the built wheel: `python tools/shown_wheel.py [FOLDER]`.
 
+Real models are asked and one is trained, too: this alone runs the demo of the README and the
+tutorial of a training as a whole, which take minutes.
+
 Builds the wheel, installs it with the extras of these pages into a new environment, and runs
 `tools/shown.py` with its interpreter, with an empty home and each command as a process. The exit
 code is that of the pages. FOLDER, a temporary one by default, keeps the environment.
@@ -16,8 +19,10 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-EXTRAS: Final = "documents,lang"
-"""Those of the pages, but `train`, whose commands are parsed only."""
+EXTRAS: Final = "documents,lang,local,train"
+"""Those of the pages."""
+TORCH: Final = "torch==2.13.0"
+"""As in the tutorial of a training: pip resolves it to a wheel for CPUs."""
 PAGES: Final = ("README.md", *sorted(f"docs/tutorials/{path.name}" for path in
                                      (ROOT / "docs" / "tutorials").iterdir()))  # fmt: skip
 
@@ -34,12 +39,13 @@ def main(arguments: list[str]) -> int:
         venv.create(folder / "venv", with_pip=True)
         python = str(folder / "venv" / "bin" / "python")
         requirement = f"ragstone[{EXTRAS}] @ {wheel.as_uri()}"
-        install = [python, "-m", "pip", "--quiet", "install", "--no-compile", requirement, "pandas"]
+        packages = [TORCH, requirement, "pandas"]
+        install = [python, "-m", "pip", "--quiet", "install", "--no-compile", *packages]
         subprocess.run(install, check=True)
         environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
         environment.pop("PYTHONPATH", None)
         pages = [str(ROOT / page) for page in PAGES]
-        command = [python, str(ROOT / "tools" / "shown.py"), "--processes", *pages]
+        command = [python, str(ROOT / "tools" / "shown.py"), "--processes", "--models", *pages]
         return subprocess.run(command, cwd=home, env=environment, check=False).returncode
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from tools.shown_blocks import read_blocks
 
 from ragstone import load_dataset
 from ragstone.core.environment import references_in
@@ -20,7 +21,14 @@ from ragstone.experiment.experiment import Experiment
 from ragstone.experiment.members import parse_members
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
-PAGES: Final = {page.stem: page for page in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))}
+PAGES: Final = {
+    str(page.relative_to(DOCS.parent)).removeprefix("docs/").removesuffix(".md"): page
+    for page in (
+        DOCS.parent / "README.md",
+        *sorted(DOCS.glob("*.md")),
+        *DOCS.glob("tutorials/*.md"),
+    )
+}
 KINDS: Final = {
     "query": "queries",
     "retriever": "retrievers",
@@ -30,13 +38,16 @@ KINDS: Final = {
     "embedder": "embedders",
     "encoder": "embedders",
 }
-_BLOCK: Final = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _LINE: Final = re.compile(rf"^({'|'.join(KINDS)}): +(\S.*)$", re.MULTILINE)
 
 
 def _blocks() -> list[tuple[str, str]]:
-    found = [(page, block) for page in PAGES.values() for block in _BLOCK.findall(page.read_text())]
-    return [(f"{page.stem}-{number}", block) for number, (page, block) in enumerate(found)]
+    return [
+        (f"{name}-{block.line}", block.text)
+        for name, page in PAGES.items()
+        for block in read_blocks(page)
+        if block.language == "yaml"
+    ]
 
 
 EXPERIMENTS: Final = {
@@ -68,17 +79,21 @@ def _set_variables(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name.removeprefix("env:"), "a value")
 
 
-def _put_files(page: str, folder: Path) -> None:
+def put_files(page: str, folder: Path) -> None:
     """Write the code of a page into the folder of its experiments."""
+    for block in read_blocks(PAGES[page]):
+        if block.title:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.title).write_text(block.text)
     text = PAGES[page].read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     if "`parts.py`" in text:
         (folder / "parts.py").write_text("".join(b for b in blocks if "def test_" not in b))
-    (folder / "out" / "splits").mkdir(parents=True)
     listed = [query.query_id for query in load_dataset("sample").queries]
-    (folder / "out" / "splits" / "test.txt").write_text("\n".join(listed))
+    for output in ("out", "trained"):
+        (folder / output / "splits").mkdir(parents=True)
+        (folder / output / "splits" / "test.txt").write_text("\n".join(listed))
     if "adapter: trained" in text:
-        (folder / "trained").mkdir()
         shape = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"]}
         named = {"base_model_name_or_path": "smollm2-135m-instruct", **shape}
         (folder / "trained" / "adapter_config.json").write_text(json.dumps(named))
@@ -96,7 +111,7 @@ def test_experiments_pass_the_check(
 ) -> None:
     """Names, parameters, depths and metrics; the files that a page speaks of are put there."""
     monkeypatch.chdir(tmp_path)
-    _put_files(name.rpartition("-")[0], tmp_path)
+    put_files(name.rpartition("-")[0], tmp_path)
     _set_variables(EXPERIMENTS[name], monkeypatch)
     document = _completed(EXPERIMENTS[name], tmp_path)
     experiments = [

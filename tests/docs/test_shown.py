@@ -16,16 +16,16 @@ from pathlib import Path
 import click
 import pytest
 from benchmarks.figures import pages
-from tools.shown import matches, parse_command, run_page
+from tools.shown import matches, run_page
 from tools.shown_blocks import ROOT, PageError, commands_of, read_blocks
+from tools.shown_commands import parse_command
 
 EXECUTED = [page for page in pages() if page == "README.md" or page.startswith("docs/")]
 EXECUTED += [str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.ipynb")]
 REASONS = (
     *("needs a model", "needs two models", "needs your own", "needs shared data", "needs a GPU"),
-    *("needs a database", "needs a tracker", "needs a cluster", "needs the trained adapter"),
+    *("needs a database", "needs a tracker", "needs a cluster"),
     *("serves until it is stopped", "takes minutes", "downloads", "trains a model"),
-    *("imports torch", "asks the model"),
 )
 """How a reason not to run begins."""
 
@@ -43,6 +43,35 @@ def test_what_pages_show_runs(tmp_path: Path) -> None:
     failed = [line for line in done.stdout.splitlines() if not re.match(r"\S+: \d+ blocks, ", line)]
     assert done.returncode == 0, "\n".join([*failed, done.stderr])
     assert f"{len(EXECUTED)} pages, 0 failed" in done.stdout
+
+
+@pytest.mark.needs("torch", "peft", model="smollm2-135m-instruct")
+@pytest.mark.parametrize("name", ["train-a-reader", "build-a-test-set"])
+def test_plans_for_models_run(name: str, tmp_path: Path) -> None:
+    """Before anything is asked or trained; `make shown` runs what these pages show as a whole."""
+    blocks = read_blocks(ROOT / "docs" / "tutorials" / f"{name}.md")
+    files = [f'```yaml title="{b.title}"\n{b.text}```\n' for b in blocks if b.title == "t.yaml"]
+    plans = [f"```console\n{b.text}```\n" for b in blocks if b.models and b.text.count("$ ") == 1
+             and "--plan" in b.text]  # fmt: skip
+    counts = run_page(_page(tmp_path, "".join([*files, *plans])), tmp_path)
+    assert counts["commands run"] == len(plans) > 0
+
+
+def test_comments_say_how_a_block_runs(tmp_path: Path) -> None:
+    """Commands and statements before it, models if they are allowed, servers that are stopped."""
+    text = (
+        "<!-- first: printf 'a = 3' > numbers_of_mine.py -->\n"
+        "<!-- first: >>> from numbers_of_mine import a -->\n```python\nprint(a)\n#> 3\n```\n"
+        "<!-- with models: asks one -->\n```console\n$ echo one\none\n```\n"
+        "```console\n$ ragstone view store\nhttp://127.0.0.1:8321/\n```\n"
+    )
+    page = _page(tmp_path, text)
+    (tmp_path / "store").mkdir()
+    assert run_page(page, tmp_path)["commands run"] == 1
+    assert run_page(page, tmp_path, models=True)["commands run"] == 2
+    page.write_text("<!-- first: false -->\n```python\n```\n")
+    with pytest.raises(PageError, match=r"page\.md:1: exit code 1"):
+        run_page(page, tmp_path)
 
 
 def test_every_reason_not_to_run_is_one_of_a_short_list() -> None:

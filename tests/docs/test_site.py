@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote_plus, unquote, urljoin, urlsplit
 
 import pytest
 from axe_core_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -50,6 +50,26 @@ QUESTIONS = {
     "leakage": "data-doctor",
     "hybrid weight": "retrievers",
     "memory index": "scale",
+    "How do I measure my own system?": "calls",
+    "How many queries do I need?": "statistics",
+    "What does the exit code mean?": "experiment-file",
+    "How can I compare two versions of my system?": "compare-versions",
+    "Why are my answers wrong?": "causes",
+    "How do I score recorded answers?": "data",
+    "Can I use my PDF files?": "documents",
+    "How do I cut documents into passages?": "chunking",
+    "How do I measure the bias of a judge?": "judges",
+    "What is a context setting?": "concepts",
+    "How do I run an experiment on a cluster?": "executors",
+    "How can I write my own metric?": "own-components",
+    "Does Ragstone send telemetry?": "trackers",
+    "How do I fail a CI job if quality drops?": "gate",
+    "How do I get a LaTeX table?": "leaderboard",
+    "How do I generate questions from documents?": "generate",
+    "What happens if the server answers 429?": "calls",
+    "How do I label answers with several people?": "annotate-label",
+    "How do I train a reranker?": "train-retrieval",
+    "Can I resume a run after Ctrl-C?": "commands",
 }
 """What people type -> a page that answers it."""
 
@@ -212,7 +232,7 @@ def test_pages_are_accessible(
 def _found(page: Any, words: str) -> list[str]:
     """Return the first pages that the search finds, without their parts."""
     page.locator("input[placeholder=Search]").fill(words)
-    links = page.locator(f"a[href*='?h={words.replace(' ', '+')}']")
+    links = page.locator(f"a[href*='?h={quote_plus(words)}']")
     links.first.wait_for()
     hrefs = links.evaluate_all("found => found.map((one) => one.pathname)")
     return list(dict.fromkeys(Path(href).stem for href in hrefs))[:5]

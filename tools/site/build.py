@@ -40,6 +40,13 @@ OUTSIDE: Final = {
 The README has no page: the landing page takes its place."""
 UNSEARCHED: Final = {"CHANGELOG.md": "---\nsearch: {exclude: true}\n---\n"}
 """Page -> its first lines, for pages with nearly every word: every search would find them."""
+QUESTION_WORDS: Final = (
+    "a am an and any are as at be by can could did do does for from get had happens has have how i "
+    "if in into is it its made may me mean means might must my of on or our shall should so than "
+    "that the their them then there they this to use want was we were what when where whether "
+    "which while who whose why will with would you your after"
+)
+"""Words that say nothing of a page. The search wants every word of a query, so these separate."""
 _CODE: Final = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(
     r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]*)?\)"
@@ -184,12 +191,25 @@ def configuration(generated: list[str]) -> dict[str, Any]:
     found["docs_dir"] = "site-docs"
     found["site_dir"] = f"site/{version()}"
     found["site_url"] = f"{found['site_url']}{version()}/"
+    found["plugins"][found["plugins"].index("search")] = {
+        "search": {"separator": search_separator()}
+    }
     for plugin in found["plugins"]:
         if isinstance(plugin, dict) and "mkdocstrings" in plugin:
             python = plugin["mkdocstrings"]["handlers"]["python"]
             for places in (python["paths"], python["options"]["extensions"]):
                 places[:] = [str(ROOT / place) for place in places]
     return found
+
+
+def search_separator() -> str:
+    """Return what separates words of the search: spaces, signs, and the words of any question.
+
+    >>> re.sub(search_separator(), " ", "How do I train a reranker?").split()
+    ['train', 'reranker']
+    """
+    words = "|".join(f"[{w[0].upper()}{w[0]}]{w[1:]}" for w in QUESTION_WORDS.split())
+    return rf'[\s\-_,:!?=\[\]()\\"`/]+|\.(?!\d)|\b(?:{words})\b'
 
 
 def assemble(folder: Path) -> None:

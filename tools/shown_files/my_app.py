@@ -1,0 +1,3 @@
+"""An application in the place of a reader's own."""
+
+print("Lima")
