@@ -87,7 +87,7 @@ def put_files(page: str, folder: Path) -> None:
             (folder / block.title).write_text(block.text)
     text = PAGES[page].read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    if "`parts.py`" in text:
+    if "`parts.py`" in text and not (folder / "parts.py").exists():
         (folder / "parts.py").write_text("".join(b for b in blocks if "def test_" not in b))
     listed = [query.query_id for query in load_dataset("sample").queries]
     for output in ("out", "trained"):
