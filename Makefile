@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: help demo torch test check lint types format bench figures campaign pictures site shown clean fuzz \
-	lock audit licences sbom dist man lowest repeat
+	lock audit licences sbom dist man lowest repeat kernel
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ demo: $(VENV)/.demo ## run the demo experiment on the sample data with real mode
 	$(BIN)/ragstone models fetch all-minilm-l6-v2 smollm2-135m-instruct
 	$(BIN)/ragstone run demo
 	$(BIN)/ragstone report demo --output demo-report.html
+
+kernel: $(VENV)/.demo ## compile the optional kernel of the answer metrics (needs a C compiler); values stay the same
+	$(BIN)/python tools/kernel.py
 
 torch: $(VENV)/.torch ## install the packages for the tests of torch models (1.1 GB)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.corpus import Corpus
@@ -23,6 +24,8 @@ from ragstone.data.readers.rows import (
 from ragstone.data.readers.table_columns import NAMES
 from ragstone.errors import ConfigError
 from ragstone.types import Query
+
+_PLAIN: Final = frozenset({"_id", "text", "answers"})
 
 
 def read_gold(path: Path) -> tuple[list[Query], Corpus | None]:
@@ -70,7 +73,8 @@ def _is_table(path: Path) -> bool:
 
 
 def _query(row: Row) -> Query:
-    check_names(row, QUERY_FIELDS)
+    if row.keys() != _PLAIN:
+        check_names(row, QUERY_FIELDS)
     query_id, answers = row.take_id(), row.take_texts("answers")
     text = row.take_text("text", optional=True)
     if not row:

@@ -21,7 +21,7 @@ END: Final = "\0"
 """Stands between two texts; one inside of a text becomes a blank."""
 _CONTROLS: Final = bytes(range(1, 32)) + b"\x7f"
 _LOWER: Final = bytes(range(256)).lower()
-_PLAIN: Final = _LOWER.translate(bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS)))
+PLAIN: Final = _LOWER.translate(bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS)))
 """Byte -> lower case; control characters are blanks."""
 _RUN: Final = re.compile("[\x20-\x7e]?[^\x00-\x7f]+")
 _WORD_CHARACTER: Final = re.compile(r"[^\s!-/:-@\[-`{-~\x1b]")
@@ -59,12 +59,12 @@ def _ascii(joined: str, language: str) -> str:
             fold(text, language) if SIGN in text else _ascii(text, language)
             for text in joined.split(END)
         )
-    return numbers(joined.encode().translate(_PLAIN).decode(), language)
+    return numbers(joined.encode().translate(PLAIN).decode(), language)
 
 
 def _others(texts: Sequence[str], language: str) -> list[str]:
     """Return folded texts that have characters outside ASCII."""
-    joined = set_apart(END.join(texts)).encode().translate(_PLAIN).decode()
+    joined = set_apart(END.join(texts)).encode().translate(PLAIN).decode()
     folded = KEPT.sub(SIGN, numbers(_RUN.sub(_folded, joined), language)).split(END)
     return [
         done if _WORD_CHARACTER.search(done) else fold(text, language)
@@ -74,13 +74,14 @@ def _others(texts: Sequence[str], language: str) -> list[str]:
 
 def _folded(found: re.Match[str]) -> str:
     run = found[0]
-    return _short_run(run) if len(run) <= _SHORT else _run(run)
+    return _short_run(run) if len(run) <= _SHORT else folded_run(run)
 
 
-def _run(run: str) -> str:
+def folded_run(run: str) -> str:
+    """Return a run of characters in lower case, compatibility-normalised, numbers not respelled."""
     normal = unicodedata.normalize("NFKC", run).casefold()
     plain = "".join(map(folded_character, unicodedata.normalize("NFKC", normal)))
     return UNSPACED_CHARACTER.sub(r" \g<0> ", plain)
 
 
-_short_run: Final = lru_cache(maxsize=limits.CACHED_CHARACTERS)(_run)
+_short_run: Final = lru_cache(maxsize=limits.CACHED_CHARACTERS)(folded_run)

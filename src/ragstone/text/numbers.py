@@ -7,7 +7,7 @@ that the later steps, which delete signs, treat it as a letter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
 from string import ascii_letters
@@ -120,7 +120,7 @@ _WORDS: Final = "phtmbude"
 _SIGNS_BEFORE: Final = 4
 _SIGN_BEFORE: Final = re.compile(f"[-%. {CURRENCIES}]")
 _US_DOLLARS: Final = re.compile(r"\bus\$")
-_NAME_SIGNS: Final = tuple(re.compile(re.escape(sign)) for sign in "+#♭")
+_NAME_SIGNS: Final = "+#♭"
 _NAME: Final = re.compile(r"[+#♭](?:(?<=[^\W\d_]\+)\+|(?<=[^\W_][+#♭])(?!\w))")
 _DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)|\d{4}\.\d{1,2}\.\d{1,2}")
 _BY_THREES: Final = re.compile(r"[1-9]\d{0,2}(?:\D\d{3})+")
@@ -153,12 +153,14 @@ def set_apart(text: str) -> str:
     return _RAISED.sub("^", _FRACTION_SIGN.sub(" ", joined))
 
 
-def numbers(text: str, language: str = "") -> str:
+def numbers(text: str, language: str = "", digits: Iterable[int] | None = None) -> str:
     """Return a folded text with its numbers in one spelling and their signs held.
 
     Args:
         text: text in lower case with ASCII digits.
         language: a code such as "de" decides whether 1.000 is a thousand; without one, it is 1.
+        digits: the places of first digits, in order, if those of all numbers that are written in
+            another way are known to be among them.
 
     >>> restored(numbers("1,000.5 or 15 % of -5, in c++"))
     '1000.5 or  15 %  of -5, in c++'
@@ -168,12 +170,13 @@ def numbers(text: str, language: str = "") -> str:
     if not NUMERIC.search(text):
         return text
     comma, spaced = _habits(language)
+    given = text
     if spaced:
         text = _PLAIN_SPACES.sub(lambda m: m[0].replace(" ", ""), text)
-    if "us$" in text:
+    if "$" in text and "us$" in text:  # to search for one character is much faster
         text = _US_DOLLARS.sub("$", text)
     found, done = list[str](), 0
-    for digit in _first_digits(text):
+    for digit in digits if digits is not None and text == given else _first_digits(text):
         if digit < done or not _NOT_PLAIN.match(text, digit):
             continue
         first = _first_sign(text, digit, done)
@@ -187,7 +190,8 @@ def numbers(text: str, language: str = "") -> str:
 def _with_names(text: str) -> str:
     """Return a text with the signs of names held, such as those of C++."""
     # To search for one character is much faster than for any of three.
-    places = sorted(found.start() for sign in _NAME_SIGNS for found in sign.finditer(text))
+    signs = [sign for sign in _NAME_SIGNS if sign in text]
+    places = sorted(found.start() for sign in signs for found in re.finditer(re.escape(sign), text))
     found, done = list[str](), 0
     for place in places:
         if place >= done and (name := _NAME.match(text, place)):

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.components.metrics.fast_tokens import Texts, cut
+from ragstone.components.metrics.compiled_tokens import CutTexts, cut_texts, token_overlap
 from ragstone.components.metrics.published_normalisers import ascii_tokens, squad_tokens
-from ragstone.components.metrics.token_overlap import GoldTokens, TokenOverlap
+from ragstone.components.metrics.token_overlap import GoldTokens
 from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Flags, Ints, Values
+    from ragstone.components.metrics.fast_tokens import Texts
+    from ragstone.components.metrics.token_overlap import TokenOverlap
     from ragstone.types import Context, Label, Prediction
 
 _KEPT_CHARACTERS: Final = 1 << 17
@@ -88,28 +90,28 @@ class AnswerBatch:
         return gold_block(tuple(self.gold), tuple(self.languages))
 
     @cached_property
-    def _cut(self) -> Texts:
-        return cut(self.answers, self.languages)
+    def _cut(self) -> CutTexts | Texts:
+        return cut_texts(self.answers, self.languages)
 
     @cached_property
     def words(self) -> TokenOverlap:
         """Overlap of answers and gold answers in words."""
-        return TokenOverlap(self._cut.words, self._gold.words)
+        return token_overlap(self._cut.words, self._gold.words)
 
     @cached_property
     def pieces(self) -> TokenOverlap:
         """Overlap of answers and gold answers in pieces."""
-        return TokenOverlap(self._cut.pieces, self._gold.pieces)
+        return token_overlap(self._cut.pieces, self._gold.pieces)
 
     @cached_property
     def squad(self) -> TokenOverlap:
         """Overlap of answers and gold answers in the words of SQuAD's script."""
-        return TokenOverlap(squad_tokens(self.answers), self._gold.squad)
+        return token_overlap(squad_tokens(self.answers), self._gold.squad)
 
     @cached_property
     def ascii_pieces(self) -> TokenOverlap:
         """Overlap of answers and their first gold answers in the pieces of Google's ROUGE."""
-        return TokenOverlap(ascii_tokens(self.answers), self._gold.ascii_pieces)
+        return token_overlap(ascii_tokens(self.answers), self._gold.ascii_pieces)
 
     @property
     def signs_inside(self) -> Flags:
@@ -165,9 +167,9 @@ class _GoldBlock:
         return np.repeat(np.arange(len(self.gold)), list(map(len, self.gold)))
 
     @cached_property
-    def cut(self) -> Texts:
+    def cut(self) -> CutTexts | Texts:
         """The gold answers as words and as pieces."""
-        return cut(self.labels, [self.languages[pair] for pair in self.pair.tolist()])
+        return cut_texts(self.labels, [self.languages[pair] for pair in self.pair.tolist()])
 
     @cached_property
     def words(self) -> GoldTokens:
@@ -199,4 +201,7 @@ kept_gold: Final = lru_cache(maxsize=limits.CACHED_GOLD_BLOCKS)(_GoldBlock)
 
 def without_blank(gold: Sequence[str]) -> tuple[str, ...]:
     """Return the gold answers that are not blank."""
-    return tuple([answer for answer in gold if answer and not answer.isspace()])
+    given = tuple(gold)
+    if all(given) and not any(map(str.isspace, given)):
+        return given
+    return tuple([answer for answer in given if answer and not answer.isspace()])

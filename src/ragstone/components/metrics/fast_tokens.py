@@ -18,7 +18,7 @@ import numpy as np
 from ragstone.components.metrics.arrays import positions
 from ragstone.core.byte_codes import MIX, WORD, byte_codes
 from ragstone.text.fold_many import END, fold_joined
-from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, SIGN, fold, is_english, words
+from ragstone.text.normalise import ARTICLES, ENGLISH, NOT_ENGLISH, SIGN, fold, is_english, words
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SIGNS: Final = (string.punctuation + SIGN).encode()
 _BLANK: Final = 32
 _FULL_STOP: Final = 30
-_FOLD: Final = bytes(
+CLASSES: Final = bytes(
     _FULL_STOP if byte == ord(".")
     else ord(SIGN) if byte in _SIGNS
     else _BLANK if 0 < byte < _BLANK or byte == 127  # noqa: PLR2004 - the control characters
@@ -92,7 +92,7 @@ class Texts:
     def _stream(self) -> bytes:
         """All texts folded, a zero before and after each, and padding behind the last."""
         joined = _joined(self.texts, self.languages, self.signs)
-        return joined.translate(_FOLD) + b"\0" * (2 * WORD)
+        return joined.translate(CLASSES) + b"\0" * (2 * WORD)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
@@ -133,15 +133,15 @@ class Texts:
 
     def _articles(self, code: Codes, dropped: Flags, counts: Ints) -> Ints:
         """Return the positions of the articles to drop, given the codes of the words."""
-        multiplier, held, kinds = _function_words()
+        multiplier, held, kinds = function_words()
         slot = _slots(code, multiplier)
         likely = np.flatnonzero(kinds[slot])
         likely = likely[(held[slot[likely]] == code[likely]) & ~dropped[likely]]
         kind, owner = kinds[slot[likely]], self.pieces.owner[likely]
-        article = kind == _IS_ARTICLE
+        article = (kind & _IS_ARTICLE) > 0
         lone = np.flatnonzero(code[likely] == _CODE_OF_A)
         article[lone] &= ~self._initials(self._bounds[0][likely[lone]])
-        keeps = _keeps_articles(owner[kind == _IS_FOREIGN], self.texts, self.languages)
+        keeps = _keeps_articles(owner[(kind & _IS_FOREIGN) > 0], self.texts, self.languages)
         keeps |= np.bincount(owner[article], minlength=len(counts)) == counts
         found: Ints = likely[article & ~keeps[owner]]
         return found
@@ -241,28 +241,32 @@ def token_code(token: str) -> int:
 
 
 _CODE_OF_A: Final = token_code("a")
-_SLOTS: Final = 14
-_IS_ARTICLE, _IS_FOREIGN = 1, 2
+SLOTS: Final = 11
+"""Bits of the slot of a function word."""
+_IS_ARTICLE, _IS_FOREIGN, _IS_ENGLISH = 1, 2, 4
 
 
 @lru_cache(maxsize=1)
-def _function_words() -> tuple[np.uint64, Codes, npt.NDArray[np.uint8]]:
+def function_words() -> tuple[np.uint64, Codes, npt.NDArray[np.uint8]]:
     """Return a multiplier that gives each function word its own slot, the slots, their kinds."""
-    kinds = dict.fromkeys(map(token_code, NOT_ENGLISH), _IS_FOREIGN)
-    kinds |= dict.fromkeys(map(token_code, ARTICLES), _IS_ARTICLE)
+    kinds = dict[int, int]()
+    named = ((ARTICLES, _IS_ARTICLE), (NOT_ENGLISH, _IS_FOREIGN), (ENGLISH, _IS_ENGLISH))
+    for known, bit in named:
+        for code in sorted(map(token_code, known)):
+            kinds[code] = kinds.get(code, 0) | bit
     codes = np.array(list(kinds), dtype=np.uint64)
     multiplier = MIX
     with np.errstate(over="ignore"):  # products are modulo 2^64
         while len(set(_slots(codes, multiplier).tolist())) < len(codes):
             multiplier = multiplier * MIX
-    held, kind = np.zeros(1 << _SLOTS, np.uint64), np.zeros(1 << _SLOTS, np.uint8)
+    held, kind = np.zeros(1 << SLOTS, np.uint64), np.zeros(1 << SLOTS, np.uint8)
     held[_slots(codes, multiplier)] = codes
     kind[_slots(codes, multiplier)] = list(kinds.values())
     return multiplier, held, kind
 
 
 def _slots(codes: Codes, multiplier: np.uint64) -> Ints:
-    found: Ints = ((codes * multiplier) >> np.uint64(64 - _SLOTS)).view(np.int64)
+    found: Ints = ((codes * multiplier) >> np.uint64(64 - SLOTS)).view(np.int64)
     return found
 
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from ragstone.components.metrics.arrays import positions
 from ragstone.components.metrics.base import AnswerMetric
+from ragstone.components.metrics.compiled_tokens import token_overlap
 from ragstone.components.metrics.fast_tokens import token_code
 from ragstone.components.metrics.published_normalisers import squad_normal
-from ragstone.components.metrics.token_overlap import GoldTokens, TokenOverlap
+from ragstone.components.metrics.token_overlap import GoldTokens
 from ragstone.text.normalise import ARTICLES, contains, pieces_without_articles, words
 from ragstone.text.scripts import UNSPACED, is_unspaced
 
@@ -105,7 +106,7 @@ def _by_pieces(pairs: AnswerBatch, found: Flags) -> list[int]:
         return foreign
     few = pairs.take(likely)
     answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
-    near = few.any_gold(TokenOverlap(answers.kept, GoldTokens(gold.kept, few.gold_pair)).contained)
+    near = few.any_gold(token_overlap(answers.kept, GoldTokens(gold.kept, few.gold_pair)).contained)
     return [*foreign, *(likely[i] for i in positions(near))]
 
 

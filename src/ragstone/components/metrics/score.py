@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -235,15 +236,17 @@ def figures_beside(
 
 def _batches(queries: Sequence[Query], predictions: Sequence[Prediction]) -> Iterator[slice]:
     """Yield parts of at most `BATCH` pairs; a part with a very long text is shorter."""
-    start = characters = 0
-    for i, (query, prediction) in enumerate(zip(queries, predictions, strict=True)):
-        size = len(prediction.answer or "") + sum(map(len, query.gold_answers))
-        characters += size
-        if i > start and (i - start == BATCH or characters > limits.SCORED_CHARACTERS):
-            yield slice(start, i)
-            start, characters = i, size
-    if start < len(predictions):
-        yield slice(start, len(predictions))
+    start = 0
+    while start < len(predictions):
+        sizes = [len(prediction.answer or "") for prediction in predictions[start : start + BATCH]]
+        gold = [query.gold_answers for query in queries[start : start + BATCH]]
+        fitting = len(sizes)
+        if sum(sizes) + sum(map(len, chain.from_iterable(gold))) > limits.SCORED_CHARACTERS:
+            pairs = zip(sizes, gold, strict=True)
+            sums = accumulate(size + sum(map(len, labels)) for size, labels in pairs)
+            fitting = max(1, sum(characters <= limits.SCORED_CHARACTERS for characters in sums))
+        yield slice(start, start + fitting)
+        start += fitting
 
 
 def _score_batch(
@@ -254,13 +257,14 @@ def _score_batch(
 ) -> list[Cells]:
     from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 
+    labels = [query.labels for query in queries]
     pairs = AnswerBatch(
         answers=[prediction.answer or "" for prediction in predictions],
         gold=[without_blank(query.gold_answers) for query in queries],
         query_texts=[query.text for query in queries],
         contexts=contexts,
-        languages=[str(query.labels.get("language", "")) for query in queries],
-        query_labels=[query.labels for query in queries],
+        languages=[str(known.get("language", "")) if known else "" for known in labels],
+        query_labels=labels,
         predictions=predictions,
     )
     failed: dict[int, Blank] = {
