@@ -96,7 +96,7 @@ for one in mutants.mutants_of((mutants.SOURCE / path).read_text(encoding="utf-8"
 
 
 def test_a_function_gets_the_code_of_its_mutant_in_a_fork() -> None:
-    """A mutant outside functions needs its module loaded anew."""
+    """A mutant outside functions needs its module loaded again."""
     command = [sys.executable, "-c", FORKED]
     done = subprocess.run(command, cwd=mutants.ROOT, capture_output=True, text=True, check=True)
     lines = set(done.stdout.splitlines())

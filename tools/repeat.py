@@ -3,7 +3,7 @@
     python tools/repeat.py [--times 5] [--json FILE] [TESTS ...]
 
 TESTS are arguments of pytest; without them, all tests run. Each run is a process of its own, in
-which parallel workers share out the tests anew, and Hypothesis draws other examples. Printed are
+which parallel workers share out the tests again, and Hypothesis draws other examples. Printed are
 the tests that failed, with the number of runs in which they failed and in which they ran. The exit
 status is 1 if there are any.
 """

@@ -164,7 +164,7 @@ print("clean")
 
 
 def fuzz() -> None:
-    """Call the kernel with bytes that are no text, and with codes that often repeat."""
+    """Call the kernel with bytes that are not text, and with codes that often repeat."""
     from ragstone.components.metrics import compiled_tokens as compiled
     from ragstone.components.metrics.fast_tokens import CLASSES
     from ragstone.text.fold_many import PLAIN
