@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core.progress import progress
+from ragstone.core.progress import SilentBar, progress
 from ragstone.core.resources import require_memory_and_disk, size
 from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.core.user_code import source_digest
@@ -164,7 +164,7 @@ def _computed(
     The workers of the executor compute them, unless there is one shard only.
     """
     corpus = services.corpus
-    job = ShardJob.of(embedder, services) if len(starts) > 1 else None
+    job = ShardJob.of(embedder, services, _whole) if len(starts) > 1 else None
     if job is None:
         for start in starts:
             with collect_notes() as notes:
@@ -174,8 +174,16 @@ def _computed(
     ends = (min(start + SHARD, len(corpus)) for start in starts)
     texts = (texts_of(corpus, range(*of), dimension()) for of in zip(starts, ends, strict=True))
     for shard in services.executor.map(job, texts):
-        bar.advance(len(shard.vectors))
-        yield shard.vectors, shard.notes
+        (vectors,) = shard.arrays
+        bar.advance(len(vectors))
+        yield vectors, shard.notes
+
+
+def _whole(
+    embedder: Embedder, services: Services, dimension: int
+) -> tuple[npt.NDArray[np.float32]]:
+    """Return the vectors of a corpus that is one shard."""
+    return (_embed(0, embedder, services, SilentBar(), dimension),)
 
 
 def _embed(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ragstone.core.user_code import source_digest
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.inverted import Postings
 from ragstone.indexes.merge import Part, held, merge
+from ragstone.indexes.sent_shards import SentShards, ShardJob
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -133,8 +134,31 @@ def _shards(embedder: Embedder, services: Services) -> Iterator[SparseVectors]:
         # The shards of joined collections are those of their parts, which are computed once.
         parts = services.corpus.parts
         for one in [services.of_step(services.qrels, part) for part in parts] or [services]:
+            sent = _sent(embedder, one)
             for start in range(0, len(one.corpus), SHARD):
+                sent.wait_for(start)
                 yield _shard(embedder, one, start, bar)
+
+
+def _sent(embedder: Embedder, services: Services) -> SentShards:
+    """Return the shards that the workers of the executor compute."""
+    store = services.corpus.store
+
+    def kept(start: int) -> bool:
+        made_of = _made_of(embedder, services.corpus, start)
+        return store is not None and store.kept_files("weigh", made_of) is not None
+
+    def keep(start: int, arrays: Sequence[npt.NDArray[Any]]) -> None:
+        _kept(embedder, services.corpus, start, lambda: SparseVectors(*arrays))
+
+    job = ShardJob.of(embedder, services, _whole)
+    return SentShards.of(job, services, SHARD, kept, keep)
+
+
+def _whole(embedder: Embedder, services: Services, _: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return the arrays of a corpus that is one shard."""
+    vectors = _shard(embedder, services, 0, SilentBar())
+    return vectors.starts, vectors.words, vectors.weights
 
 
 def sparse_rows(
@@ -161,22 +185,37 @@ def _shard(embedder: Embedder, services: Services, start: int, bar: Bar) -> Spar
     def compute() -> SparseVectors:
         return SparseVectors.from_rows(embed_passages(embedder, places, services, bar))
 
+    if corpus.store is None:
+        return compute()
+    folder = corpus.store.kept_files("weigh", _made_of(embedder, corpus, start))
+    if folder is not None:
+        bar.advance(len(places))
+    else:
+        folder = _kept(embedder, corpus, start, compute)
+    arrays = [np.load(folder / f"{n}.npy", allow_pickle=False) for n in SparseVectors.__slots__]
+    return SparseVectors(*arrays)
+
+
+def _made_of(embedder: Embedder, corpus: Corpus, start: int) -> dict[str, Any]:
+    """Return what the shard that begins at passage `start` depends on."""
+    texts = fingerprint(corpus.full_texts(start, start + SHARD))
+    return {"encoder": embedder, "texts": texts, "source": source_digest(_shard)}
+
+
+def _kept(
+    embedder: Embedder, corpus: Corpus, start: int, compute: Callable[[], SparseVectors]
+) -> Path:
+    """Return the folder of a shard in the corpus's store, computed if it is missing."""
+    store: Any = corpus.store
+
     def write(folder: Path) -> None:
         _require_disk(corpus, start, folder)
         vectors = compute()
         for name in SparseVectors.__slots__:
             np.save(folder / f"{name}.npy", getattr(vectors, name), allow_pickle=False)
 
-    if corpus.store is None:
-        return compute()
-    texts = fingerprint(corpus.full_texts(places.start, places.stop))
-    made_of = {"encoder": embedder, "texts": texts, "source": source_digest(_shard)}
-    if (folder := corpus.store.kept_files("weigh", made_of)) is not None:
-        bar.advance(len(places))
-    else:
-        folder = corpus.store.files("weigh", made_of, write)
-    arrays = [np.load(folder / f"{n}.npy", allow_pickle=False) for n in SparseVectors.__slots__]
-    return SparseVectors(*arrays)
+    found: Path = store.files("weigh", _made_of(embedder, corpus, start), write)
+    return found
 
 
 def _require_disk(corpus: Corpus, start: int, folder: Path) -> None:

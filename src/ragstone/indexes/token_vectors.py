@@ -6,17 +6,20 @@ stored rounded (to 8 bits per number by default), in shards of a few megabytes e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.progress import SilentBar
 from ragstone.core.user_code import source_digest
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, decode, encode
+from ragstone.indexes.sent_shards import SentShards, ShardJob
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -66,14 +69,21 @@ class TokenIndex:
         corpus = self.services.corpus
         places = range(start, min(start + SHARD, len(corpus)))
 
-        def write(folder: Path) -> None:
-            shard = self.embedded(places, bar)
-            np.save(folder / "rows.npy", shard.rows, allow_pickle=False)
-            np.save(folder / "starts.npy", shard.starts, allow_pickle=False)
-
         if corpus.store is None:
             return self.embedded(places, bar)
-        return _load(corpus.store.files(_STEP, self._made_of(start), write))
+        return self._kept(start, lambda: self.embedded(places, bar))
+
+    def sent(self) -> SentShards:
+        """Return the shards that the workers of the executor compute."""
+        job = ShardJob.of(self.embedder, self.services, partial(_whole, precision=self.precision))
+
+        def keep(start: int, arrays: Sequence[npt.NDArray[Any]]) -> None:
+            self._kept(start, lambda: TokenShard(*arrays))
+
+        def kept(start: int) -> bool:
+            return self.stored(start) is not None
+
+        return SentShards.of(job, self.services, SHARD, kept, keep)
 
     def embedded(self, places: Sequence[int], bar: Bar) -> TokenShard:
         """Return the vectors of the passages at some places of the corpus, without storing them.
@@ -84,6 +94,17 @@ class TokenIndex:
         vectors = embed_passages(self.embedder, places, self.services, bar)
         starts = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
         return TokenShard(encode(np.concatenate(vectors), self.precision), starts)
+
+    def _kept(self, start: int, compute: Callable[[], TokenShard]) -> TokenShard:
+        """Return a shard from the corpus's store, computed if it is missing."""
+        store: Any = self.services.corpus.store
+
+        def write(folder: Path) -> None:
+            shard = compute()
+            np.save(folder / "rows.npy", shard.rows, allow_pickle=False)
+            np.save(folder / "starts.npy", shard.starts, allow_pickle=False)
+
+        return _load(store.files(_STEP, self._made_of(start), write))
 
     def _made_of(self, start: int) -> dict[str, Any]:
         texts = fingerprint(self.services.corpus.full_texts(start, start + SHARD))
@@ -108,6 +129,15 @@ def maxsim(query: npt.NDArray[np.floating[Any]], passage: npt.NDArray[np.float64
         return 0.0
     products = query.astype(np.float64) @ passage.T
     return float(products.max(axis=1).sum())
+
+
+def _whole(
+    embedder: Embedder, services: Services, _: int, *, precision: Precision
+) -> tuple[npt.NDArray[Any], ...]:
+    """Return the arrays of a corpus that is one shard."""
+    index = TokenIndex(embedder, precision, services)
+    shard = index.embedded(range(len(services.corpus)), SilentBar())
+    return shard.rows, shard.starts
 
 
 def _load(folder: Path) -> TokenShard:

@@ -2,11 +2,13 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -92,6 +94,48 @@ def test_an_early_import_of_ray_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", raising=False)
     with pytest.raises(RagstoneError, match="imported before"):
         RayExecutor().open()
+
+
+_DRIVER = """
+import time
+from ragstone.core.executors.ray import RayExecutor
+used = RayExecutor(workers=1)
+list(used.map(abs, [1]))
+print(used._guard.folder, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_cluster_that_does_not_start_is_an_error_and_leaves_no_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An exception of Ray becomes an error with its reason, and the folder is removed."""
+    folders = []
+
+    def init(**given: str) -> None:
+        folders.append(Path(given["_temp_dir"]))
+        raise TimeoutError("timed out during startup")
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=bool, init=init))
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    with pytest.raises(RagstoneError, match=r"does not start .*timed out during startup"):
+        RayExecutor().open()
+    assert not folders[0].exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_a_killed_driver_leaves_no_folder_and_no_process() -> None:
+    """After SIGKILL of the driver, the cluster's folder, agents and workers are removed."""
+    psutil = pytest.importorskip("psutil")
+    with subprocess.Popen([sys.executable, "-c", _DRIVER], stdout=subprocess.PIPE) as driver:
+        assert driver.stdout
+        folder = Path(driver.stdout.readline().decode().strip())
+        assert folder.is_dir()
+        processes = psutil.Process(driver.pid).children(recursive=True)
+        assert processes
+        driver.kill()
+    assert psutil.wait_procs(processes, timeout=120)[1] == []
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "127.0.0.1:99999"])

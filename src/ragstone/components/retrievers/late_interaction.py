@@ -74,13 +74,14 @@ class LateInteraction(UsesEmbedder, Retriever):
 
     def _shards(self, index: TokenIndex) -> Iterator[TokenShard]:
         """Yield the vectors of all passages; the first new ones give the size of the others."""
-        corpus, checked = index.services.corpus, False
+        corpus, checked, sent = index.services.corpus, False, index.sent()
         with progress("Embedding tokens of passages", len(corpus)) as bar:
             for start in range(0, len(corpus), SHARD):
                 shard = index.stored(start)
                 if shard is not None:
                     bar.advance(len(shard.starts) - 1)
                 else:
+                    sent.wait_for(start)
                     shard = index.computed(start, bar)
                     if not checked:
                         _require_space(shard, corpus, start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -55,14 +54,6 @@ def check_count(name: str, count: int) -> None:
     """Raise `ConfigError` if a number of workers is below 1."""
     if count < 1:
         raise ConfigError(f"{name} must be 1 or more, found {count}", key=name, value=count)
-
-
-def check_address(address: str, example: str) -> None:
-    """Raise `ConfigError` if the address of a cluster, if there is one, has no host and port."""
-    if address and not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:]+\]|[^\s/:\[\]]+):\d+", address):
-        raise ConfigError(
-            f"address must be like {example}, found {address!r}", key="address", value=address
-        )
 
 
 @cache

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ragstone.core import limits
-from ragstone.core.executors.base import (
-    Item,
-    Made,
-    SameVersion,
-    check_address,
-    check_count,
-    in_order,
-    package_identity,
-)
+from ragstone.core.executors.base import Item, SameVersion
+from ragstone.core.executors.cluster import ClusterExecutor
 from ragstone.core.executors.in_worker import Secrets, in_worker
 from ragstone.errors import MissingDependency, RagstoneError
 
@@ -27,18 +20,13 @@ _QUIET: Final = (
 
 
 @dataclass
-class DaskExecutor:
+class DaskExecutor(ClusterExecutor):
     """Computes items on a Dask cluster, or on `workers` processes if no address is given."""
 
-    address: str = ""
-    workers: int = 2
+    example: ClassVar[str] = "tcp://host:8786"
+
     _client: Any = field(default=None, init=False, repr=False)
     _cluster: Any = field(default=None, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Check the address and the number of workers."""
-        check_count("workers", self.workers)
-        check_address(self.address, "tcp://host:8786")
 
     def open(self) -> None:
         """Connect; raise `RagstoneError` if the cluster is not reachable."""
@@ -69,19 +57,17 @@ class DaskExecutor:
                 "the address to start one on this machine"
             ) from error
 
-    def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
-        """Yield the results in the order of the items; Dask moves those of a dead worker."""
-        self.open()
-        checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
-
+    def _submitter(self, job: SameVersion) -> Callable[[Item], Any]:
         def submit(item: Item) -> Any:
             with warnings.catch_warnings():
                 # A block is sent with its job, so that it is not lost with a worker.
                 warnings.filterwarnings("ignore", "Sending large graph")
-                return self._client.submit(in_worker, checked, item, Secrets(), pure=False)
+                return self._client.submit(in_worker, job, item, Secrets(), pure=False)
 
-        workers = len(self._client.scheduler_info()["workers"])
-        yield from in_order(submit, self._result, items, 2 * max(1, workers))
+        return submit
+
+    def _count(self) -> int:
+        return len(self._client.scheduler_info()["workers"])
 
     def _result(self, future: Any) -> Any:
         import distributed

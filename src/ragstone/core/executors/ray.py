@@ -8,21 +8,16 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 from ragstone.core import limits
-from ragstone.core.executors.base import (
-    Item,
-    Made,
-    SameVersion,
-    check_address,
-    check_count,
-    in_order,
-    package_identity,
-)
+from ragstone.core.executors.base import Item, SameVersion
+from ragstone.core.executors.cluster import ClusterExecutor
 from ragstone.core.executors.in_worker import Secrets, in_worker
+from ragstone.core.executors.leftovers import Guard
 from ragstone.errors import MissingDependency, RagstoneError
 
 _ALWAYS: Final[Mapping[str, str]] = {
@@ -37,18 +32,13 @@ _OBJECTS: Final = 200_000_000
 
 
 @dataclass
-class RayExecutor:
+class RayExecutor(ClusterExecutor):
     """Computes items on a Ray cluster, or on `workers` processes if no address is given."""
 
-    address: str = ""
-    workers: int = 2
-    _ray: Any = field(default=None, init=False, repr=False)
-    _folder: str = field(default="", init=False, repr=False)
+    example: ClassVar[str] = "HOST:PORT of the head, or ray://HOST:PORT"
 
-    def __post_init__(self) -> None:
-        """Check the address and the number of workers."""
-        check_count("workers", self.workers)
-        check_address(self.address, "HOST:PORT of the head, or ray://HOST:PORT")
+    _ray: Any = field(default=None, init=False, repr=False)
+    _guard: Guard | None = field(default=None, init=False, repr=False)
 
     def open(self) -> None:
         """Connect; raise `RagstoneError` if the cluster is not reachable."""
@@ -70,47 +60,52 @@ class RayExecutor:
             self.close()
             raise
 
-    def map(self, job: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
-        """Yield the results in the order of the items; Ray moves those of a dead worker."""
-        self.open()
-        checked: Any = SameVersion(job, package_identity())  # type: ignore[arg-type]
-        remote = self._ray.remote(num_cpus=1, max_retries=limits.MAX_WORKER_DEATHS - 1)(in_worker)
-        shared = self._ray.put(checked)
-        workers = int(self._ray.cluster_resources().get("CPU", 1))
-        yield from in_order(
-            # Small arguments are part of the message; `put` would leave them in shared memory.
-            lambda item: remote.remote(shared, item, Secrets()),
-            self._result,
-            items,
-            2 * max(1, workers),
-        )
-
     def close(self) -> None:
         """Disconnect, and stop the cluster that was started here."""
         if self._ray is not None:
             self._ray.shutdown(wait_for_processes=True)
-            self._ray = None
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = ""
+            if self._guard is not None:
+                shutil.rmtree(self._guard.folder, ignore_errors=True)
+                self._guard.dismiss()
+        elif self._guard is not None:
+            self._guard.clean()
+        self._ray = self._guard = None
 
     def _connect(self, ray: Any) -> None:
-        quiet = {"logging_level": "ERROR", "log_to_driver": False}
+        where: dict[str, Any] = {"address": self.address}
         if self.address:
             _require_listener(self.address)
-            ray.init(self.address, **quiet)
-            self._ray = ray
-            return
-        self._folder = tempfile.mkdtemp(prefix="ragstone-ray-")
-        ray.init(
-            num_cpus=self.workers,
-            include_dashboard=False,
-            object_store_memory=_OBJECTS,
-            _node_ip_address="127.0.0.1",
-            _temp_dir=self._folder,
-            **quiet,
-        )
+        else:
+            folder = tempfile.mkdtemp(prefix="ragstone-ray-")
+            self._guard = Guard.of(Path(folder))
+            where = {
+                "num_cpus": self.workers,
+                "include_dashboard": False,
+                "object_store_memory": _OBJECTS,
+                "_node_ip_address": "127.0.0.1",
+                "_temp_dir": folder,
+            }
+        try:
+            ray.init(**where, logging_level="ERROR", log_to_driver=False)
+        except Exception as error:
+            raise RagstoneError(
+                f"Ray does not connect to {self.address!r} ({error}); this machine has to be a "
+                "node of the cluster, unless the address begins with ray://"
+                if self.address
+                else f"Ray does not start on this machine ({error}); the usual cause is too "
+                "little memory or a machine that is busy"
+            ) from error
         self._ray = ray
+
+    def _submitter(self, job: SameVersion) -> Callable[[Item], Any]:
+        retries = limits.MAX_WORKER_DEATHS - 1
+        remote = self._ray.remote(num_cpus=1, max_retries=retries)(in_worker)
+        shared = self._ray.put(job)
+        # Small arguments are part of the message; `put` would leave them in shared memory.
+        return lambda item: remote.remote(shared, item, Secrets())
+
+    def _count(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 1))
 
     def _result(self, future: Any) -> Any:
         try:
