@@ -159,3 +159,16 @@ def test_wrong_rules_are_named() -> None:
     ):
         with pytest.raises(ConfigError, match=f"adaptive: {next(iter(rules))} is"):
             AdaptiveRules(**rules)
+
+
+def test_the_first_look_spends_at_most_half_of_the_budget() -> None:
+    """Else a small budget would not last for a second one."""
+    assert AdaptiveRules(share=0.1, first=100).planned(1000, 1) == 50
+    assert AdaptiveRules(share=0.1, first=30).planned(1000, 1) == 30
+
+
+def test_a_round_that_is_too_dear_is_shortened_as_little_as_possible() -> None:
+    """A thousandth of the queries more would exceed the budget."""
+    scores = made({"a": 0.5, "b": 0.5}, 1000)
+    for queries in (0, 1, 64, 511, 512, 999):
+        assert run(scores, AdaptiveRules(share=(queries + 0.5) / 1000, looks=1)).drawn == queries

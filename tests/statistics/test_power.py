@@ -132,6 +132,15 @@ def test_the_intraclass_correlation_is_that_of_the_draw() -> None:
     assert intraclass_correlation(values, list(range(6000))) == 0
 
 
+def test_the_intraclass_correlation_of_published_ratings() -> None:
+    """Four judges rate six targets: ICC(1,1) is 0.17 (Shrout and Fleiss 1979)."""
+    rows = ("9 2 5 8", "6 1 3 2", "8 4 6 8", "7 1 2 6", "10 5 6 9", "6 2 4 7")
+    values = np.array([float(value) for row in rows for value in row.split()])
+    targets = np.repeat(np.arange(6), 4).tolist()
+
+    assert intraclass_correlation(values, targets) == pytest.approx(0.17, abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("difference", "power", "words"),
     [(0.0, 0.8, "above 0"), (0.1, 1.0, "power 1.0"), (1.0, 0.8, "no difference")],

@@ -268,7 +268,7 @@ def _comparing(found: Quality, reversed_pairs: Sequence[tuple[str, str]]) -> tup
     if found.accuracy is None or found.accuracy.informed is None:
         return _enough("rank correlation with people", found.correlation, LEAST_INFORMED)
     yes, no = found.accuracy.true_yes, found.accuracy.true_no
-    low = sum(share.interval[0] if share.interval else 0.0 for share in (yes, no)) - 1
+    low = sum(share.interval[0] for share in (yes, no) if share.interval) - 1
     return low > LEAST_INFORMED, (
         f"it is right on {yes.value or 0:.0%} of the answers that people accept and "
         f"{no.value or 0:.0%} of those that they reject"

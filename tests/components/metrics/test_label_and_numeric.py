@@ -93,6 +93,7 @@ def test_pubmedqa_labels_score_themselves(shared_data: Callable[[str], Path]) ->
         ("15 %", "15 percent", 1.0),
         ("$5", "€5", 0.0),
         ("5 dollars", "$5", 1.0),
+        ("It costs 5.", "about 5", 1.0),
         ("-5", "5", 0.0),
         ("½", "0.5", 1.0),
         ("10²", "100", 1.0),

@@ -133,8 +133,8 @@ class Texts:
 
     def _articles(self, code: Codes, dropped: Flags, counts: Ints) -> Ints:
         """Return the positions of the articles to drop, given the codes of the words."""
-        multiplier, held, kinds = _function_words()
-        slot = _slots(code, multiplier)
+        held, kinds = _function_words()
+        slot = _slots(code)
         likely = np.flatnonzero(kinds[slot])
         likely = likely[(held[slot[likely]] == code[likely]) & ~dropped[likely]]
         kind, owner = kinds[slot[likely]], self.pieces.owner[likely]
@@ -246,23 +246,19 @@ _IS_ARTICLE, _IS_FOREIGN = 1, 2
 
 
 @lru_cache(maxsize=1)
-def _function_words() -> tuple[np.uint64, Codes, npt.NDArray[np.uint8]]:
-    """Return a multiplier that gives each function word its own slot, the slots, their kinds."""
+def _function_words() -> tuple[Codes, npt.NDArray[np.uint8]]:
+    """Return a table of function words, which each have their own slot, and their kinds."""
     kinds = dict.fromkeys(map(token_code, NOT_ENGLISH), _IS_FOREIGN)
     kinds |= dict.fromkeys(map(token_code, ARTICLES), _IS_ARTICLE)
     codes = np.array(list(kinds), dtype=np.uint64)
-    multiplier = MIX
-    with np.errstate(over="ignore"):  # products are modulo 2^64
-        while len(set(_slots(codes, multiplier).tolist())) < len(codes):
-            multiplier = multiplier * MIX
     held, kind = np.zeros(1 << _SLOTS, np.uint64), np.zeros(1 << _SLOTS, np.uint8)
-    held[_slots(codes, multiplier)] = codes
-    kind[_slots(codes, multiplier)] = list(kinds.values())
-    return multiplier, held, kind
+    held[_slots(codes)] = codes
+    kind[_slots(codes)] = list(kinds.values())
+    return held, kind
 
 
-def _slots(codes: Codes, multiplier: np.uint64) -> Ints:
-    found: Ints = ((codes * multiplier) >> np.uint64(64 - _SLOTS)).view(np.int64)
+def _slots(codes: Codes) -> Ints:
+    found: Ints = ((codes * MIX) >> np.uint64(64 - _SLOTS)).view(np.int64)
     return found
 
 
