@@ -10,7 +10,14 @@ import pytest
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
-from ragstone.statistics.adaptive import AdaptiveRules, Contest, Values, estimate, run_contests
+from ragstone.statistics.adaptive import (
+    AdaptiveRules,
+    Contest,
+    Values,
+    decide,
+    estimate,
+    run_contests,
+)
 
 Scores = Mapping[str, Mapping[str, float]]
 
@@ -172,3 +179,19 @@ def test_a_round_that_is_too_dear_is_shortened_as_little_as_possible() -> None:
     scores = made({"a": 0.5, "b": 0.5}, 1000)
     for queries in (0, 1, 64, 511, 512, 999):
         assert run(scores, AdaptiveRules(share=(queries + 0.5) / 1000, looks=1)).drawn == queries
+
+
+def test_a_contest_is_not_complete_while_a_system_waits() -> None:
+    """The leader may have answered everything."""
+    scores = made({"a": 0.5, "b": 0.5, "c": 0.5}, 40)
+    one = contest(scores)
+    one.draw(20)
+    one.behind = ("c",)
+    one.draw(40)
+    decide(one, asking([one], {"c": scores})()["c"], AdaptiveRules(), 1)
+    assert (one.state, len(one.left)) == ("open", 3)
+
+    one.behind = ()
+    one.draw(40)
+    decide(one, asking([one], {"c": scores})()["c"], AdaptiveRules(), 2)
+    assert one.state == "complete"

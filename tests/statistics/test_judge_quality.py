@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from ragstone.statistics.judge_quality import rater_correlation
+from ragstone.statistics.judge_quality import Columns, quality, rater_correlation
 
 
 def test_a_rater_is_compared_with_the_mean_of_all_others() -> None:
@@ -12,3 +13,11 @@ def test_a_rater_is_compared_with_the_mean_of_all_others() -> None:
     assert rater_correlation([[4, 1, 1], [3, 2, 2], [2, 3, 3], [1, 4, 4]]) == pytest.approx(-1)
     assert rater_correlation([[1], [2]]) is None
     assert rater_correlation([]) is None
+
+
+def test_the_seed_is_zero_unless_it_is_given() -> None:
+    """Equal columns have equal intervals; another seed has others."""
+    generator = np.random.default_rng(0)
+    columns = Columns(generator.random(60).tolist(), generator.integers(0, 2, 60).tolist())
+
+    assert quality(columns) == quality(columns, seed=0) != quality(columns, seed=1)

@@ -98,6 +98,16 @@ def test_power_grows_with_queries_and_falls_with_the_level() -> None:
     assert larger.queries < planned[0].queries < planned[1].queries
 
 
+def test_a_cluster_less_is_not_enough() -> None:
+    """The least number reaches the power, if only just; ten comparisons often do just so."""
+    for difference in np.linspace(0.1, 0.3, 30).tolist():
+        size = sample_size(pilot("graded"), difference, draws=10)
+        assert size is not None
+        assert size.power >= 0.8
+        planned = pilot("graded").tilted(difference)
+        assert simulated_power(planned, size.clusters - 1, 0.05, draws=10) < 0.8
+
+
 def test_the_detectable_difference_needs_as_many_queries_as_there_are() -> None:
     """Both questions have one answer."""
     assumed = assumed_population(LABELS, 0.3)

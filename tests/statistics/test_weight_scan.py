@@ -169,3 +169,21 @@ def test_measured_values_are_scanned() -> None:
     assert (every.label, every.curve[0].n, every.best) == ("all", 50, 1.0)
     assert (label.label, label.curve[0].n) == ("x", 20)
     assert [point.mean for point in every.curve] == pytest.approx(values.mean(axis=0).tolist())
+
+
+def test_the_seed_is_zero_unless_it_is_given() -> None:
+    """Equal runs have equal scans; another seed has other folds and resamples."""
+    generator = np.random.default_rng(5)
+    labels = {f"q{place}": "odd" if place % 2 else "even" for place in range(40)}
+    qrels = dict.fromkeys(labels, {"a": 1, "b": 1})
+    lexical, dense = (
+        {query: Ranking("abcdefghij", generator.random(10).tolist()) for query in labels}
+        for _ in range(2)
+    )
+
+    plain, zero, one = (
+        weight_scan(lexical, dense, qrels, labels, resamples=20, **seed)
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+
+    assert plain == zero != one

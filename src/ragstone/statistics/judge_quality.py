@@ -261,8 +261,9 @@ def _comparing(found: Quality, reversed_pairs: Sequence[tuple[str, str]]) -> tup
             f"it puts {worse} above {better}{others}; people have the reverse order, and tests "
             "show both differences"
         )
-    bias, interval = found.length_bias.value or 0.0, found.length_bias.interval
-    if interval is not None and abs(bias) > NOTABLE_BIAS and (interval[0] > 0 or interval[1] < 0):
+    bias, interval = found.length_bias.value, found.length_bias.interval
+    surely = interval is not None and (interval[0] > 0 or interval[1] < 0)
+    if surely and bias is not None and abs(bias) > NOTABLE_BIAS:
         side = "longer" if bias > 0 else "shorter"
         return False, f"it prefers {side} answers (correlation {bias:.2f})"
     if found.accuracy is None or found.accuracy.informed is None:

@@ -192,6 +192,13 @@ def test_every_function_word_has_its_own_slot() -> None:
     assert np.count_nonzero(kinds) == len({*NOT_ENGLISH, *ARTICLES})
 
 
+def test_an_initial_is_no_article() -> None:
+    """Nor is it in the arrays."""
+    for text in ("Samuel A. Jackson", "Vitamin A.", "a cat"):
+        assert cut([text]).words.of(0) == [code_of(word) for word in words(text)]
+    assert len(cut(["Samuel A. Jackson"]).words.of(0)) == 3
+
+
 def test_a_zero_byte_in_a_text_is_a_blank() -> None:
     """Texts are joined by zero bytes; one inside of a text must not change the other texts."""
     texts = ["the \0 cat", "0\u00a10", "$\0"]

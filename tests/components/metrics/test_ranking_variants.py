@@ -136,6 +136,13 @@ def test_values_by_hand(name: str, expected: float) -> None:
     assert ranking_value(name, ["z", "a", "b"], {"z": 0, "a": 1, "b": 1}) == expected
 
 
+def test_a_metric_without_a_cutoff_reads_the_whole_ranking() -> None:
+    """The relevant passage is the hundredth."""
+    ids = [f"p{n}" for n in range(100)]
+    for name in ("MRR", "MAP"):
+        assert ranking_value(name, ids, {"p99": 1}) == pytest.approx(0.01)
+
+
 def test_rel_sets_the_lowest_relevant_grade() -> None:
     """With rel=2 the passage of grade 1 is not relevant."""
     assert ranking_value("MRR(rel=2)@10", ["a", "b"], {"a": 1, "b": 2}) == 0.5

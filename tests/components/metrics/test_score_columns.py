@@ -16,7 +16,7 @@ from ragstone.components.metrics.score import (
 from ragstone.components.metrics.score_columns import Cells, ScoreColumns
 from ragstone.core import limits
 from ragstone.core.fingerprint import digest_table
-from ragstone.core.schemas import SCORES, columns, joined, to_table
+from ragstone.core.schemas import SCORES, columns, joined, rows, to_table
 from ragstone.types import Prediction, Query, Ranking
 
 METRICS = ["F1", "EM", "Match", "label", "answer-in-context"]
@@ -53,6 +53,8 @@ def test_a_table_is_that_of_its_rows() -> None:
     )
 
     assert digest_table(scores.table()) == digest_table(plain)
+    for size in (1, 2, 3):
+        assert [row for part in scores.tables(size) for row in rows(part)] == list(rows(plain))
     assert (len(scores), scores.count("failed"), scores.count("scored")) == (4, 1, 7)
     values, status = scores.values("A")
     assert (np.isnan(values).tolist(), status.tolist()) == (
