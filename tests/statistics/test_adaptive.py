@@ -154,6 +154,11 @@ def test_queries_that_do_not_count_are_left_out() -> None:
     assert list(one.stopped) == ["b"]
 
 
+def test_the_rules_unless_they_are_given() -> None:
+    """They are part of what a campaign promises."""
+    assert AdaptiveRules() == AdaptiveRules(0.2, 8, 24, 0.05, None, 0)
+
+
 def test_wrong_rules_are_named() -> None:
     """`limits.MAX_LOOKS` bounds the looks; each value has a range."""
     for rules in (

@@ -21,3 +21,15 @@ def test_the_seed_is_zero_unless_it_is_given() -> None:
     columns = Columns(generator.random(60).tolist(), generator.integers(0, 2, 60).tolist())
 
     assert quality(columns) == quality(columns, seed=0) != quality(columns, seed=1)
+
+
+def test_the_preference_of_own_answers_is_over_that_of_others() -> None:
+    """Without an answer of either kind there is none."""
+    judge, human = [0.9, 0.7, 0.5, 0.5], [0.5] * 4
+
+    found = quality(Columns(judge, human, own=[True, True, False, False])).self_preference
+
+    assert found is not None
+    assert found.mean == pytest.approx(0.3)
+    for kind in (True, False):
+        assert quality(Columns(judge, human, own=[kind] * 4)).self_preference is None

@@ -175,15 +175,15 @@ def test_the_seed_is_zero_unless_it_is_given() -> None:
     """Equal runs have equal scans; another seed has other folds and resamples."""
     generator = np.random.default_rng(5)
     labels = {f"q{place}": "odd" if place % 2 else "even" for place in range(40)}
-    qrels = dict.fromkeys(labels, {"a": 1, "b": 1})
+    qrels = {query: {"a": 1, "b": 1} for query in labels}
     lexical, dense = (
         {query: Ranking("abcdefghij", generator.random(10).tolist()) for query in labels}
         for _ in range(2)
     )
 
-    plain, zero, one = (
-        weight_scan(lexical, dense, qrels, labels, resamples=20, **seed)
-        for seed in ({}, {"seed": 0}, {"seed": 1})
+    plain = weight_scan(lexical, dense, qrels, labels, resamples=20)
+    zero, one = (
+        weight_scan(lexical, dense, qrels, labels, resamples=20, seed=seed) for seed in (0, 1)
     )
 
     assert plain == zero != one

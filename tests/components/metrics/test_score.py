@@ -227,3 +227,11 @@ def test_arrays_and_mappings_give_the_same_ranks() -> None:
     assert found.rank.tolist() == expected.rank.tolist()
     assert found.grade.tolist() == expected.grade.tolist()
     assert found.judged_grade.tolist() == expected.judged_grade.tolist()
+
+
+def test_arrays_of_other_shapes_are_refused() -> None:
+    """Passages and scores have a row per query, and one length."""
+    none, flat = np.zeros(0, np.int64), np.arange(6)
+    for passages, scores in ((flat, flat), (flat.reshape(2, 3), flat.reshape(3, 2))):
+        with pytest.raises(DatasetError, match="must have the shape"):
+            rank_arrays(passages, scores.astype(float), none, none, none)
