@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import ratio_interval
-from ragstone.statistics.proportions import agresti_coull
+from ragstone.statistics.proportions import agresti_coull, share_interval
 from ragstone.statistics.summary import Summary, mean_interval, summarise
 
 FINITE = st.floats(-1e6, 1e6)
@@ -50,6 +50,18 @@ def test_clusters_that_are_equal_do_not_have_a_width_of_zero() -> None:
     found = summarise([0.2, 0.8] * 40, clusters=clusters).interval
 
     assert found == pytest.approx(agresti_coull(40, 80, 0.95))
+
+
+def test_few_clusters_have_fewer_independent_values() -> None:
+    """Six pairs of equal labels: n by the design effect, and Student's t with 5 in place of z."""
+    values = [1.0, 1.0, 0.0, 0.0, 1.0, 1.0] * 2
+    clusters = [place // 2 for place in range(12)]
+    between = 6 / 5 * (4 * (2 / 3) ** 2 + 2 * (4 / 3) ** 2) / 12**2
+    n = 12 * (2 / 9 / 12) / between * (1.959964 / 2.570582) ** 2
+
+    found = summarise(values, clusters=clusters)
+
+    assert found.interval == pytest.approx(share_interval(2 / 3 * n, n), rel=0.01)
 
 
 def test_few_values_and_mostly_equal_ones_have_the_interval_of_a_share() -> None:
