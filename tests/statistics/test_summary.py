@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragstone.core.schemas import columns
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import ratio_interval
 from ragstone.statistics.proportions import agresti_coull, share_interval
-from ragstone.statistics.summary import Summary, mean_interval, summarise
+from ragstone.statistics.summary import Summary, mean_interval, summaries_table, summarise
 
 FINITE = st.floats(-1e6, 1e6)
 
@@ -184,3 +185,14 @@ def _simulated(
     if name == "ratings":
         return generator.choice([1.0, 2, 3, 4], 80, p=[0.1, 0.1, 0.2, 0.6]), None, 3.3
     return generator.beta(0.5, 2, 100), None, 0.2
+
+
+def test_a_table_has_a_row_per_summary() -> None:
+    """With the ends of the interval, or without them if there is none."""
+    held = [summarise([0.0, 1.0] * 20), summarise([0.5])]
+
+    found = columns(summaries_table(held))
+
+    assert found["mean"] == [0.5, 0.5]
+    assert held[0].interval is not None
+    assert list(zip(found["low"], found["high"], strict=True)) == [held[0].interval, (None, None)]

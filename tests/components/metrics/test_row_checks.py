@@ -59,6 +59,8 @@ def test_all_checks_of_a_query_must_hold_and_a_kind_can_be_taken_alone() -> None
     query = Query("q", "?", labels={"checks": "contains: Lima\n\nmax_latency: 1"})
     prediction = Prediction("q", "Lima", seconds=3.0)
 
+    assert check_metrics_of([Query("q", "?", labels={"checks": "max_cost: 1"})]) == ["checks"]
+    assert check_metrics_of([Query("q", "?")]) == []
     names = ["checks", "checks(contains)", "checks(max_latency)"]
     assert check_metrics_of([query]) == names == [str(parse_metric(name)) for name in names]
     found = rows(score_answers(check_metrics_of([query]), [query], [prediction]))
