@@ -99,6 +99,15 @@ def test_one_system_has_a_spread_but_no_order() -> None:
     assert (found.agreements, found.samples) == ((), ())
 
 
+def test_two_systems_have_an_order() -> None:
+    """The same under both prompts."""
+    made = replace(MODEL, levels={"retriever": 2, "prompt": 2})
+    found = sensitivity(made.design(np.random.default_rng(7), 100), "prompt", resamples=50)
+
+    assert [(one.tau, one.systems) for one in found.agreements] == [(1.0, 2)]
+    assert len(found.samples) == 2
+
+
 def test_systems_without_a_level_are_left_out_and_none_is_refused() -> None:
     """An order needs the same systems under both levels."""
     scores, queries = [0.0, 1.0, 0.5] * 3, ["a"] * 3 + ["b"] * 3 + ["c"] * 3

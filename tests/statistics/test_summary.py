@@ -72,6 +72,9 @@ def test_few_values_and_mostly_equal_ones_have_the_interval_of_a_share() -> None
 
     assert summarise(few).interval == pytest.approx(agresti_coull(sum(few), 27, 0.95))
     assert summarise(sparse).interval == pytest.approx(agresti_coull(7.5, 100, 0.95))
+    scaled = [1 + 4 * value for value in few]
+    low, high = agresti_coull(sum(few), 27, 0.95)
+    assert summarise(scaled, bounds=(1, 5)).interval == pytest.approx((1 + 4 * low, 1 + 4 * high))
     assert summarise(few * 2).interval == ratio_interval(np.array(few * 2), np.ones(54), 0.95)
 
 
