@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragstone.statistics.judge_quality import Columns, quality, rater_correlation
+from ragstone.statistics.judge_quality import Columns, quality, rater_correlation, uses
 
 
 def test_a_rater_is_compared_with_the_mean_of_all_others() -> None:
@@ -33,3 +33,13 @@ def test_the_preference_of_own_answers_is_over_that_of_others() -> None:
     assert found.mean == pytest.approx(0.3)
     for kind in (True, False):
         assert quality(Columns(judge, human, own=[kind] * 4)).self_preference is None
+
+
+def test_a_judge_with_few_verdicts_is_fit_for_nothing() -> None:
+    """The reason has the number of verdicts, and the share that is needed."""
+    found = quality(Columns([1.0, 0.0, None, None], [1.0, 0.0, 1.0, 0.0]))
+
+    single, systems, _ = uses(found)
+
+    reason = "a verdict could be read for 2 of 4 items (50%); 95% are required"
+    assert (single.fit, single.reason) == (systems.fit, systems.reason) == (False, reason)

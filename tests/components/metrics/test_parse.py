@@ -106,10 +106,14 @@ def test_every_variant_of_every_metric_has_a_name_that_parses() -> None:
 
 def test_the_metrics_of_0_and_1_are_known() -> None:
     """A rule for correct answers needs no threshold for them."""
-    assert {name for name in EVERY if not parse_metric(name).graded} == {
+    known = [str(metric) for metric in map(parse_metric, EVERY) if not metric.graded]
+
+    assert set(known) == {
         "EM", "Match", "answer-in-context", "answerability", "attack-success", "checks", "label",
         "language-match", "numeric", "refusal",
     }  # fmt: skip
+    for name in set(known) - {"checks"}:
+        assert answer_value(name, "Paris", ["Paris"]) in {0.0, 1.0}
 
 
 def test_paper_is_a_synonym_of_a_published_variant() -> None:
