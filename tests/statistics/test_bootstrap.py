@@ -102,3 +102,14 @@ def test_ends_of_the_range_are_found_for_unequal_clusters() -> None:
 
     assert high == pytest.approx(1.0)
     assert low == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_probability_of_nearly_one_is_one() -> None:
+    """Of 400 unequal clusters a tenth is 0; a mean that none of the resamples reaches is tried."""
+    generator = np.random.default_rng(0)
+    sizes = generator.integers(1, 4, 400).astype(float)
+    sums = sizes * (generator.random(400) < 0.9)
+
+    low, high = ratio_interval(sums, sizes, 0.95)
+
+    assert 0.8 < low < sums.sum() / sizes.sum() < high < 0.95
