@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -29,6 +30,26 @@ def test_the_distribution_of_a_sum_is_that_of_all_resamples() -> None:
     for point in (3.0, 7.0, 8.0):
         listed = np.mean([s < point for s in sums]) + np.mean([s == point for s in sums]) / 2
         assert found.below(point) == pytest.approx(listed, abs=1e-9)
+
+
+def test_sums_of_fractions_are_counted_exactly() -> None:
+    """Of ten thirds, quarters and fifths, which are on the grid."""
+    sixtieths = [0, 12, 15, 20, 24, 30, 40, 45, 48, 60]
+    ways = {0: 1}
+    for _ in range(10):
+        sums = Counter[int]()
+        for total, count in ways.items():
+            for step in sixtieths:
+                sums[total + step] += count
+        ways = sums
+
+    found = sum_of_draws(np.array(sixtieths) / 60)
+
+    for point in (200, 294, 301, 400):
+        below = sum(count for total, count in ways.items() if total < point)
+        assert found.below(point / 60) == pytest.approx(
+            (below + ways[point] / 2) / 10**10, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize(("n", "ones"), [(2, 1), (40, 20), (128, 116)])

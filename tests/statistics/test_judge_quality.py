@@ -39,7 +39,17 @@ def test_a_judge_with_few_verdicts_is_fit_for_nothing() -> None:
     """The reason has the number of verdicts, and the share that is needed."""
     found = quality(Columns([1.0, 0.0, None, None], [1.0, 0.0, 1.0, 0.0]))
 
-    single, systems, _ = uses(found)
+    single, systems, labels = uses(found)
 
     reason = "a verdict could be read for 2 of 4 items (50%); 95% are required"
     assert (single.fit, single.reason) == (systems.fit, systems.reason) == (False, reason)
+    assert [one.level for one in (single, systems, labels)] == ["unfit"] * 3
+
+
+def test_longer_answers_may_be_better() -> None:
+    """A bias for length is one among answers that people grade alike."""
+    grades, lengths = [0.0, 0.5, 1.0] * 8, [1, 2, 3] * 8
+    assert quality(Columns(grades, grades, lengths=lengths)).length_bias.value is None
+    judge = [0.1 * length + 0.2 for length in [1, 3] * 12]
+    found = quality(Columns(judge, [0.5] * 24, lengths=[1, 3] * 12))
+    assert found.length_bias.value == pytest.approx(1.0)

@@ -187,3 +187,13 @@ def test_the_seed_is_zero_unless_it_is_given() -> None:
     )
 
     assert plain == zero != one
+
+
+def test_two_clusters_have_intervals_and_one_has_none() -> None:
+    """One cluster shows no spread."""
+    values, ids = np.array([[0.0, 1.0], [1.0, 0.5]]), ["q", "r"]
+    (two,) = scan_values(values, ids, (0.0, 1.0))
+    (one,) = scan_values(values, ids, (0.0, 1.0), clusters={"q": "c", "r": "c"})
+    assert two.best_interval is not None
+    assert two.regret_interval is not None
+    assert (one.best_interval, one.regret_interval) == (None, None)

@@ -215,7 +215,7 @@ def run_contests(contests: Sequence[Contest], rules: AdaptiveRules, ask: Ask) ->
             decide(one, values[one.name], rules, look)
         spent = sum(one.answers for one in contests) / budget if budget else 1.0
         for one in drawn:
-            focus(one, values[one.name], min(1.0, spent))
+            focus(one, values[one.name], spent)
     for one in contests:
         if one.state == "open":
             one.state = "budget"
