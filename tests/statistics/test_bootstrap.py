@@ -52,6 +52,19 @@ def test_sums_of_fractions_are_counted_exactly() -> None:
         )
 
 
+def test_sums_of_many_halves_and_thirds_are_counted_exactly() -> None:
+    """The coarsest grid has sixtieths."""
+    sixths = np.repeat([0, 2, 3, 6], 400)
+    single = np.bincount(sixths, minlength=2**14) / 1600
+    exact = np.fft.irfft(np.fft.rfft(single) ** 1600, 2**14)
+
+    found = sum_of_draws(sixths / 6)
+
+    for point in (4300, 4400, 4500):
+        below = float(exact[:point].sum() + exact[point] / 2)
+        assert found.below(point / 6) == pytest.approx(below, abs=1e-7)
+
+
 @pytest.mark.parametrize(("n", "ones"), [(2, 1), (40, 20), (128, 116)])
 def test_the_distribution_of_a_sum_of_ones_is_binomial(n: int, ones: int) -> None:
     """At every sum, also at the least and the greatest one."""

@@ -95,6 +95,16 @@ def test_many_rows_have_the_p_of_each_row(kind: str, n: int) -> None:
     assert sign_flip_rows(values, counts) == pytest.approx(each, abs=5e-3)
 
 
+def test_rows_of_a_few_values_far_apart_are_counted() -> None:
+    """A series would need too many frequencies for tenths up to 100."""
+    values = np.array([-100.0, -60.1, -0.1, 0.1, 33.3, 100.0])
+    counts = np.random.default_rng(0).multinomial(6, np.ones(6) / 6, 20)
+
+    each = [sign_flip_p(np.repeat(values, row)) for row in counts]
+
+    assert sign_flip_rows(values, counts) == pytest.approx(each)
+
+
 @settings(deadline=None)
 @given(LABELS)
 def test_for_binary_labels_permutation_is_mcnemar(pairs: list[tuple[bool, bool]]) -> None:

@@ -98,6 +98,13 @@ def test_power_grows_with_queries_and_falls_with_the_level() -> None:
     assert larger.queries < planned[0].queries < planned[1].queries
 
 
+@pytest.mark.parametrize("correlation", [-0.1, 1.0])
+def test_the_correlation_of_two_systems_is_below_one(correlation: float) -> None:
+    """At 1 they would not differ on any query."""
+    with pytest.raises(ConfigError, match="correlation"):
+        assumed_population(LABELS, correlation)
+
+
 def test_a_cluster_less_is_not_enough() -> None:
     """The least number reaches the power, if only just; ten comparisons often do just so."""
     for difference in np.linspace(0.1, 0.3, 30).tolist():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,9 +13,16 @@ from ragstone.core.schemas import columns
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import ratio_interval
 from ragstone.statistics.proportions import agresti_coull, share_interval
-from ragstone.statistics.summary import Summary, mean_interval, summaries_table, summarise
+from ragstone.statistics.summary import (
+    Summary,
+    mean_interval,
+    summaries_table,
+    summarise,
+    summary_table,
+)
 
 FINITE = st.floats(-1e6, 1e6)
+TITLES = ["metric", "mean", "interval", "n", "failed", "n/a"]
 
 
 def test_no_value_has_no_mean() -> None:
@@ -199,3 +208,14 @@ def test_a_table_has_a_row_per_summary() -> None:
     assert found["mean"] == [0.5, 0.5]
     assert held[0].interval is not None
     assert list(zip(found["low"], found["high"], strict=True)) == [held[0].interval, (None, None)]
+
+
+def test_a_text_has_only_the_columns_that_say_something() -> None:
+    """Missing and unscored items are rare; n and the failures are always there."""
+    plain = summarise([0.5, 0.7])
+
+    assert summary_table([("EM", plain)]).headers == TITLES
+    assert summary_table([("EM", plain), ("F1", replace(plain, missing=1))]).headers == [
+        *TITLES,
+        "missing",
+    ]

@@ -187,7 +187,7 @@ def test_repeated_tokens_are_counted_as_a_multiset() -> None:
 
 def test_every_function_word_has_its_own_slot() -> None:
     """A word in the slot of another one would not be found."""
-    _, kinds = _function_words()
+    _, kinds = _function_words.__wrapped__()
 
     assert np.count_nonzero(kinds) == len({*NOT_ENGLISH, *ARTICLES})
 
