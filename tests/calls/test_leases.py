@@ -91,6 +91,7 @@ def test_an_owner_is_a_process_of_a_machine(monkeypatch: pytest.MonkeyPatch) -> 
     assert may_live(f"{machine}:{os.getpid()}:00")
     assert not may_live(f"{machine}:{ended.pid}:00")
     assert may_live(f"{machine}0:{ended.pid}:00")
+    assert may_live(f"::1/{boot}/{space}:{ended.pid}:00")
 
     def refuse(*_: object, **__: object) -> str:
         raise OSError

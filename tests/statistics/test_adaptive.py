@@ -10,7 +10,14 @@ import pytest
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
-from ragstone.statistics.adaptive import AdaptiveRules, Contest, Values, estimate, run_contests
+from ragstone.statistics.adaptive import (
+    AdaptiveRules,
+    Contest,
+    Values,
+    decide,
+    estimate,
+    run_contests,
+)
 
 Scores = Mapping[str, Mapping[str, float]]
 
@@ -147,6 +154,11 @@ def test_queries_that_do_not_count_are_left_out() -> None:
     assert list(one.stopped) == ["b"]
 
 
+def test_the_rules_unless_they_are_given() -> None:
+    """They are part of what a campaign promises."""
+    assert AdaptiveRules() == AdaptiveRules(0.2, 8, 24, 0.05, None, 0)
+
+
 def test_wrong_rules_are_named() -> None:
     """`limits.MAX_LOOKS` bounds the looks; each value has a range."""
     for rules in (
@@ -159,3 +171,32 @@ def test_wrong_rules_are_named() -> None:
     ):
         with pytest.raises(ConfigError, match=f"adaptive: {next(iter(rules))} is"):
             AdaptiveRules(**rules)
+
+
+def test_the_first_look_spends_at_most_half_of_the_budget() -> None:
+    """Else a small budget would not last for a second one."""
+    assert AdaptiveRules(share=0.1, first=100).planned(1000, 1) == 50
+    assert AdaptiveRules(share=0.1, first=30).planned(1000, 1) == 30
+
+
+def test_a_round_that_is_too_dear_is_shortened_as_little_as_possible() -> None:
+    """A thousandth of the queries more would exceed the budget."""
+    scores = made({"a": 0.5, "b": 0.5}, 1000)
+    for queries in (0, 1, 64, 511, 512, 999):
+        assert run(scores, AdaptiveRules(share=(queries + 0.5) / 1000, looks=1)).drawn == queries
+
+
+def test_a_contest_is_not_complete_while_a_system_waits() -> None:
+    """The leader may have answered everything."""
+    scores = made({"a": 0.5, "b": 0.5, "c": 0.5}, 40)
+    one = contest(scores)
+    one.draw(20)
+    one.behind = ("c",)
+    one.draw(40)
+    decide(one, asking([one], {"c": scores})()["c"], AdaptiveRules(), 1)
+    assert (one.state, len(one.left)) == ("open", 3)
+
+    one.behind = ()
+    one.draw(40)
+    decide(one, asking([one], {"c": scores})()["c"], AdaptiveRules(), 2)
+    assert one.state == "complete"

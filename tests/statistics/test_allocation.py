@@ -44,7 +44,8 @@ def test_sources_are_divided_by_what_they_are_averaged_over() -> None:
     found = allocation(MODEL.design(np.random.default_rng(2), 3_000))
     sources = {one.name: one for one in found.sources}
 
-    assert found.estimand == "difference"
+    assert (found.estimand, found.systems) == ("difference", 2)
+    assert (found.sizes.queries, found.sizes.prompts, found.sizes.judges) == (3_000, 2, 1)
     assert sources["query x system"].variance == pytest.approx(0.02, rel=0.15)
     assert sources["query x system"].divided_by == ("queries",)
     assert sources["repeat"].variance == pytest.approx(0.32, rel=0.05)

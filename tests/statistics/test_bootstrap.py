@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -31,6 +32,39 @@ def test_the_distribution_of_a_sum_is_that_of_all_resamples() -> None:
         assert found.below(point) == pytest.approx(listed, abs=1e-9)
 
 
+def test_sums_of_fractions_are_counted_exactly() -> None:
+    """Of ten thirds, quarters and fifths, which are on the grid."""
+    sixtieths = [0, 12, 15, 20, 24, 30, 40, 45, 48, 60]
+    ways = {0: 1}
+    for _ in range(10):
+        sums = Counter[int]()
+        for total, count in ways.items():
+            for step in sixtieths:
+                sums[total + step] += count
+        ways = sums
+
+    found = sum_of_draws(np.array(sixtieths) / 60)
+
+    for point in (200, 294, 301, 400):
+        below = sum(count for total, count in ways.items() if total < point)
+        assert found.below(point / 60) == pytest.approx(
+            (below + ways[point] / 2) / 10**10, abs=1e-9
+        )
+
+
+def test_sums_of_many_halves_and_thirds_are_counted_exactly() -> None:
+    """The coarsest grid has sixtieths."""
+    sixths = np.repeat([0, 2, 3, 6], 400)
+    single = np.bincount(sixths, minlength=2**14) / 1600
+    exact = np.fft.irfft(np.fft.rfft(single) ** 1600, 2**14)
+
+    found = sum_of_draws(sixths / 6)
+
+    for point in (4300, 4400, 4500):
+        below = float(exact[:point].sum() + exact[point] / 2)
+        assert found.below(point / 6) == pytest.approx(below, abs=1e-7)
+
+
 @pytest.mark.parametrize(("n", "ones"), [(2, 1), (40, 20), (128, 116)])
 def test_the_distribution_of_a_sum_of_ones_is_binomial(n: int, ones: int) -> None:
     """At every sum, also at the least and the greatest one."""
@@ -55,7 +89,7 @@ def test_probabilities_sum_to_one_and_keep_the_mean(values: list[float]) -> None
     )
 
 
-@pytest.mark.parametrize("n", [30, 20_000])
+@pytest.mark.parametrize("n", [30, 20_000, 1_000_000])
 @pytest.mark.parametrize("power", [1, 4])
 def test_heavy_tailed_values_keep_their_spread(n: int, power: int) -> None:
     """The standard deviation has a relative error below 1e-3 even with extreme values."""
@@ -102,3 +136,14 @@ def test_ends_of_the_range_are_found_for_unequal_clusters() -> None:
 
     assert high == pytest.approx(1.0)
     assert low == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_probability_of_nearly_one_is_one() -> None:
+    """Of 400 unequal clusters a tenth is 0; a mean that none of the resamples reaches is tried."""
+    generator = np.random.default_rng(0)
+    sizes = generator.integers(1, 4, 400).astype(float)
+    sums = sizes * (generator.random(400) < 0.9)
+
+    low, high = ratio_interval(sums, sizes, 0.95)
+
+    assert 0.8 < low < sums.sum() / sizes.sum() < high < 0.95

@@ -63,6 +63,14 @@ def test_a_system_that_wins_all_is_told() -> None:
     assert not even.regularised
 
 
+def test_the_intervals_of_two_systems_mirror_each_other() -> None:
+    """Their strengths have the sum 0 in every resample."""
+    a, b = (one.interval for one in bradley_terry(battles(("a", "b", 12, 8))).strengths)
+    assert a is not None
+    assert b is not None
+    assert a == pytest.approx((-b[1], -b[0]))
+
+
 def test_one_query_has_no_interval() -> None:
     """A query is one observation, however many battles it has."""
     found = bradley_terry([Battle("q", "a", "b", 1.0), Battle("q", "a", "b", 0.0)])

@@ -92,6 +92,18 @@ def test_answers_of_one_cluster_are_drawn_together() -> None:
     assert calibration(stated, right, clusters=["one"] * 100).interval is None
 
 
+def test_all_bins_count_in_the_interval() -> None:
+    """Every answer is half as probable as its confidence says: the error hardly varies."""
+    stated = np.repeat([0.2, 0.4, 0.6, 0.8], 50)
+    right = np.concatenate([np.arange(50) % 10 < 10 * one / 2 for one in (0.2, 0.4, 0.6, 0.8)])
+
+    found = calibration(stated.tolist(), right.astype(float).tolist())
+
+    assert found.error == pytest.approx(0.25)
+    assert found.interval is not None
+    assert 0.15 < found.interval[0] < 0.25 < found.interval[1] < 0.35
+
+
 def test_no_answer_and_one_answer() -> None:
     """Without an answer there is no error; one answer has an error and no interval."""
     none, one = calibration([], []), calibration([0.75], [1.0])

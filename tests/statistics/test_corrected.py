@@ -42,6 +42,15 @@ def test_a_biased_judge_is_corrected() -> None:
     assert float(np.mean(found)) == pytest.approx(0.5, abs=0.004)
 
 
+def test_a_constant_error_of_the_judge_changes_nothing() -> None:
+    """Neither the estimate nor the trust in the judge."""
+    items, _ = made(3, 60)
+    one, two = (corrected(labelled_items(items.judge + error, items.human)) for error in (0.0, 0.5))
+
+    assert 0.5 < one.trust < 1
+    assert (two.value, two.trust) == pytest.approx((one.value, one.trust))
+
+
 def test_the_error_is_the_spread_of_the_estimates() -> None:
     """The standard error is within a tenth of the spread over draws; labels alone have more."""
     estimates = [corrected(made(seed, 60)[0]) for seed in range(400)]
@@ -89,6 +98,8 @@ def test_strata_with_few_labels_are_pooled() -> None:
 
     assert len(set(found.strata.tolist())) == 2
     assert len(set(found.strata[200:].tolist())) == 1
+    human[350:355] = 1.0
+    assert len(set(labelled_items(np.ones(N), human, strata=strata).strata.tolist())) == 3
 
 
 def test_clusters_widen_the_error() -> None:

@@ -93,6 +93,8 @@ def test_labels_of_other_queries_give_an_unpaired_difference() -> None:
     assert found.method in {"unpaired", "rogan-gladen"}
     assert found.labels_alone is None
     assert found.labelled == 30
+    assert found.interval is not None
+    assert found.interval[1] - found.interval[0] < 0.5
 
 
 def test_too_few_labels_are_a_result_with_the_missing_number() -> None:

@@ -100,6 +100,9 @@ def test_the_interval_covers_and_narrows() -> None:
     assert many.interval[0] < 0.69 < many.interval[1]
     assert many.interval[1] - many.interval[0] < (few.interval[1] - few.interval[0]) / 2
     assert spearman(x, y, seed=1) == many != spearman(x, y, seed=2)
+    for correlation in (pearson, spearman, kendall):
+        few = correlation(x[:30], y[:30], resamples=20)
+        assert few == correlation(x[:30], y[:30], resamples=20, confidence=0.95, seed=0)
 
 
 def test_clusters_are_drawn_whole() -> None:

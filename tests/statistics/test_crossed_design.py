@@ -16,11 +16,12 @@ RETRIEVERS = ["x", "y", "x", "y"]
 
 def test_a_query_is_a_row_of_cells() -> None:
     """Constant factors have no column."""
-    made = crossed_design(SCORES, QUERIES, {"retriever": RETRIEVERS, "prompt": ["p"] * 4})
+    factors = {"prompt": ["p"] * 4, "retriever": RETRIEVERS, "reranker": ["-"] * 4}
+    made = crossed_design(SCORES, QUERIES, factors)
 
     assert made.strata[0].scores.tolist() == [[1.0, 0.0], [0.5, 1.0]]
     assert [factor.levels for factor in made.factors] == [("x", "y")]
-    assert made.constant == {"prompt": "p"}
+    assert made.constant == {"prompt": "p", "reranker": "-"}
     assert (made.n, made.left_out, made.repeats, made.repeat_variance) == (2, 0, 1.0, None)
 
 

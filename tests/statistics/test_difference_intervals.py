@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.statistics import difference_intervals
+from ragstone.statistics.bootstrap import crossing
 from ragstone.statistics.difference_intervals import cluster_test, label_test
 from ragstone.statistics.paired import paired_difference
 from ragstone.statistics.permutation import sign_flip_p
@@ -38,6 +39,17 @@ def test_an_interval_excludes_zero_exactly_if_p_is_below_the_level(
         assert (low > 0 or high < 0) == (found.p < 1 - confidence)
         assert low <= found.difference <= high
         assert -1 <= low < high <= 1
+
+
+def test_they_agree_if_p_is_close_to_the_level() -> None:
+    """Ends and p are approximated in different ways."""
+    sums = np.random.default_rng(1).normal(0, 0.1, 300)
+    edge = crossing(lambda shift: 0.05 - sign_flip_p(sums + shift), 0.0, 0.1, 1e-9)
+    for shift in edge + np.linspace(-1e-4, 1e-4, 8):
+        for sign in (-1, 1):
+            p, interval = cluster_test(sign * (sums + shift), np.ones(300), 0.95, None)
+            assert interval is not None
+            assert (interval[0] > 0 or interval[1] < 0) == (p < 0.05)
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(0, 0), (1, 0), (9, 2), (2, 9), (20, 20), (40, 0)])
@@ -132,4 +144,5 @@ def test_a_p_without_an_interval_is_that_of_the_test(n: int) -> None:
 
         assert interval is None
         assert p == pytest.approx(sign_flip_p(sums), rel=0.01, abs=1e-9)
+        assert cluster_test(-sums, np.ones(len(sums)), None, 1.0)[0] == pytest.approx(p)
     assert cluster_test(np.zeros(n), np.ones(n), None, 1.0)[0] == 1.0

@@ -145,3 +145,15 @@ def test_the_seed_decides_the_draws() -> None:
 
     assert one == same
     assert one != other
+
+
+def test_the_noise_of_the_queries_is_taken_out_of_data_sets() -> None:
+    """Means of 0.2 and 0.8 differ by less than 0.6, as each has a squared error of 0.04 / 3."""
+    scores = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    design = crossed_design(
+        scores * 2, list("abcdef") * 2, {"prompt": ["x"] * 6 + ["y"] * 6}, data=list("pppqqq") * 2
+    )
+
+    shares = {one.name: one for one in effects(design, resamples=20).shares}
+
+    assert shares["data"].variance == pytest.approx(0.3**2 - 2 * 0.04 / 3 / 4)

@@ -17,7 +17,7 @@ def test_a_selected_label_and_a_selected_number_are_named() -> None:
     """The figures of both sides are in the text; a feature that does not differ is not named."""
     generator = np.random.default_rng(0)
     features: dict[str, Any] = {
-        "kind": ["long"] * 30 + ["short"] * 130 + ["long"] * 40,
+        "kind": ["long"] * 30 + ["short"] * 100 + ["mid"] * 30 + ["long"] * 40,
         "words": generator.normal(np.where(CHOSEN, 30, 20), 5).tolist(),
         "domain": generator.choice(["a", "b", "c"], 200).tolist(),
     }

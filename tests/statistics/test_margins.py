@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import sqrt
+from statistics import NormalDist
+
 import pytest
 
 from ragstone.statistics.margins import queries_to_decide, small_margin
@@ -34,6 +38,17 @@ def test_the_number_of_queries_is_enough() -> None:
 
     assert small_margin((values * 20)[: needed // 3 * 3 + 3], 0.03) == ""
     assert small_margin((values * 20)[: needed // 3 * 3 - 3], 0.03) != ""
+
+
+def test_that_many_queries_decide_with_the_power() -> None:
+    """A change of 0.1 with a standard error of 0.1 is above 0 on 25 times 10 queries, in 80 %."""
+    found = replace(paired_difference([0.0] * 10, [0.0, 0.2] * 5), standard_error=0.1)
+
+    queries = queries_to_decide(found, 0.1, 0.0)
+
+    assert queries is not None
+    beyond = NormalDist(0.1, 0.1 * sqrt(10 / queries)).inv_cdf(0.2)
+    assert beyond == pytest.approx(1.645 * 0.1 * sqrt(10 / queries), rel=0.05)
 
 
 def test_equal_systems_need_the_queries_of_a_bound_without_differences() -> None:

@@ -37,3 +37,9 @@ def test_few_values_show_little(count: int) -> None:
     """All of them are 1, and the bound is far below."""
     assert lower_bound_of_mean(np.ones(count), 0.95) < 0.94
     assert lower_bound_of_mean(np.zeros(count), 0.95) == 0
+
+
+def test_few_values_show_something() -> None:
+    """The least mean of which all values are 1 with a probability of 5 %, less a tenth."""
+    for count in (5, 10, 60):
+        assert lower_bound_of_mean(np.ones(count), 0.95) > 0.05 ** (1 / count) - 0.1

@@ -35,6 +35,14 @@ def test_a_row_for_all_and_one_for_each_group() -> None:
     ]  # fmt: skip
 
 
+def test_the_seed_is_zero_unless_it_is_given() -> None:
+    """Equal columns have equal intervals."""
+    columns = {"F1": [1.0, 2, 4, 3, 7, 5, 6]}, {"judge": [1.0, 3, 2, 4, 6, 5, 7]}
+    plain = correlations(*columns, resamples=50)
+    assert plain == correlations(*columns, resamples=50, seed=0)
+    assert plain != correlations(*columns, resamples=50, seed=1)
+
+
 def test_balancing_makes_a_rare_value_count() -> None:
     """The weights of each distinct value sum to 1."""
     weights = inverse_frequency([1, 1, 1, 2])

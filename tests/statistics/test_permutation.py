@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.permutation import SMALLEST_P, mcnemar, sign_flip_p, sign_flip_rows
 
 LABELS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
@@ -51,6 +53,22 @@ def test_recalls_are_on_the_grid_of_the_transform() -> None:
     assert sign_flip_p(sixtieths / 60) == pytest.approx(exact, rel=1e-9)
 
 
+def test_many_values_are_counted_exactly_too() -> None:
+    """Of 2,000 sevenths and 9,500 ones, 1,050 and 4,850 are positive: two binomial variables."""
+
+    def heads(n: int) -> Floats:
+        logs = np.array([math.lgamma(k + 1) for k in range(n + 1)])
+        found: Floats = np.exp(logs[n] - logs - logs[::-1] - n * math.log(2))
+        return found
+
+    ones = np.zeros(7 * 9_500 + 1)
+    ones[::7] = heads(9_500)
+    below = np.convolve(heads(2_000), ones)[: 950 + 7 * 4_650 + 1]
+
+    gaps = np.repeat([1 / 7, -1 / 7, 1.0, -1.0], [1_050, 950, 4_850, 4_650])
+    assert sign_flip_p(gaps) == pytest.approx(2 * below.sum(), rel=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1e-4, 1e4, 1e300])
 def test_values_of_any_size_have_a_p(scale: float) -> None:
     """A factor changes nothing."""
@@ -75,6 +93,16 @@ def test_many_rows_have_the_p_of_each_row(kind: str, n: int) -> None:
     each = [sign_flip_p(np.repeat(values, row)) for row in counts]
 
     assert sign_flip_rows(values, counts) == pytest.approx(each, abs=5e-3)
+
+
+def test_rows_of_a_few_values_far_apart_are_counted() -> None:
+    """A series would need too many frequencies for tenths up to 100."""
+    values = np.array([-100.0, -60.1, -0.1, 0.1, 33.3, 100.0])
+    counts = np.random.default_rng(0).multinomial(6, np.ones(6) / 6, 20)
+
+    each = [sign_flip_p(np.repeat(values, row)) for row in counts]
+
+    assert sign_flip_rows(values, counts) == pytest.approx(each)
 
 
 @settings(deadline=None)

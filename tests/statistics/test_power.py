@@ -98,6 +98,23 @@ def test_power_grows_with_queries_and_falls_with_the_level() -> None:
     assert larger.queries < planned[0].queries < planned[1].queries
 
 
+@pytest.mark.parametrize("correlation", [-0.1, 1.0])
+def test_the_correlation_of_two_systems_is_below_one(correlation: float) -> None:
+    """At 1 they would not differ on any query."""
+    with pytest.raises(ConfigError, match="correlation"):
+        assumed_population(LABELS, correlation)
+
+
+def test_a_cluster_less_is_not_enough() -> None:
+    """The least number reaches the power, if only just; ten comparisons often do just so."""
+    for difference in np.linspace(0.1, 0.3, 30).tolist():
+        size = sample_size(pilot("graded"), difference, draws=10)
+        assert size is not None
+        assert size.power >= 0.8
+        planned = pilot("graded").tilted(difference)
+        assert simulated_power(planned, size.clusters - 1, 0.05, draws=10) < 0.8
+
+
 def test_the_detectable_difference_needs_as_many_queries_as_there_are() -> None:
     """Both questions have one answer."""
     assumed = assumed_population(LABELS, 0.3)
@@ -130,6 +147,15 @@ def test_the_intraclass_correlation_is_that_of_the_draw() -> None:
 
     assert intraclass_correlation(values, names.tolist()) == pytest.approx(0.5, abs=0.05)
     assert intraclass_correlation(values, list(range(6000))) == 0
+
+
+def test_the_intraclass_correlation_of_published_ratings() -> None:
+    """Four judges rate six targets: ICC(1,1) is 0.17 (Shrout and Fleiss 1979)."""
+    rows = ("9 2 5 8", "6 1 3 2", "8 4 6 8", "7 1 2 6", "10 5 6 9", "6 2 4 7")
+    values = np.array([float(value) for row in rows for value in row.split()])
+    targets = np.repeat(np.arange(6), 4).tolist()
+
+    assert intraclass_correlation(values, targets) == pytest.approx(0.17, abs=0.005)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ def test_known_components_are_recovered() -> None:
     assert found.of("query", "prompt") == pytest.approx(0.01, rel=0.15)
     assert found.of("residual") == pytest.approx(0.04, rel=0.05)
     assert found.of("repeat") == pytest.approx(0.01, rel=0.05)
+    assert found.of("query", "data") == 0.0
 
 
 def test_they_are_recovered_if_combinations_have_no_cell() -> None:

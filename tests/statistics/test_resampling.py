@@ -39,6 +39,15 @@ def test_too_many_undefined_resamples_give_no_interval() -> None:
     assert Bootstrap(0.9).interval(values) is None
 
 
+def test_as_many_clusters_are_drawn_as_there_are() -> None:
+    """The weights of clusters of one size have the same sum in every resample."""
+    members = np.repeat(np.arange(5), 3)
+
+    found = Bootstrap().interval_of(lambda weights: weights.sum(axis=1), np.ones(15), members)
+
+    assert found == (15.0, 15.0)
+
+
 def test_no_resamples_are_refused() -> None:
     """0 resamples are an error; the message gives the usual number."""
     with pytest.raises(ConfigError, match="10,000"):

@@ -89,6 +89,10 @@ def test_a_long_curve_keeps_its_ends_and_its_own_coverage() -> None:
     assert len(curve) == 10
     assert curve[-1] == (1.0, found.risks[-1])
     assert (found.coverage.mean, 0.5) in curve
+    # The own coverage, 2/3, is in place of the nearest of the points 1/4, 2/4, 3/4 and 1.
+    assert [point for point, _ in found.curve(4)] == pytest.approx(
+        [1 / 4, 2 / 4, 2 / 3, 1], abs=1e-3
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from tests.fakes.crossed_scores import MadeScores
 
 from ragstone.errors import DatasetError
 from ragstone.statistics.crossed_design import crossed_design
-from ragstone.statistics.sensitivity import sensitivity
+from ragstone.statistics.resampling import Bootstrap
+from ragstone.statistics.sensitivity import board_agreement, sensitivity
 
 
 def effect(level: Mapping[str, int]) -> float:
@@ -98,6 +99,15 @@ def test_one_system_has_a_spread_but_no_order() -> None:
     assert (found.agreements, found.samples) == ((), ())
 
 
+def test_two_systems_have_an_order() -> None:
+    """The same under both prompts."""
+    made = replace(MODEL, levels={"retriever": 2, "prompt": 2})
+    found = sensitivity(made.design(np.random.default_rng(7), 100), "prompt", resamples=50)
+
+    assert [(one.tau, one.systems) for one in found.agreements] == [(1.0, 2)]
+    assert len(found.samples) == 2
+
+
 def test_systems_without_a_level_are_left_out_and_none_is_refused() -> None:
     """An order needs the same systems under both levels."""
     scores, queries = [0.0, 1.0, 0.5] * 3, ["a"] * 3 + ["b"] * 3 + ["c"] * 3
@@ -114,3 +124,22 @@ def test_systems_without_a_level_are_left_out_and_none_is_refused() -> None:
         sensitivity(apart, "prompt")
     with pytest.raises(DatasetError, match="not two data sets"):
         sensitivity(design, "data")
+
+
+def test_the_interval_of_a_level_is_around_its_mean() -> None:
+    """Data sets count the same."""
+    design = replace(MODEL, data=3).design(np.random.default_rng(6), 60)
+
+    for one in sensitivity(design, "prompt", resamples=100).spreads:
+        for _, mean, interval in one.means:
+            assert interval is not None
+            assert sum(interval) / 2 == pytest.approx(mean)
+            assert 0 < interval[1] - interval[0] < 0.3
+
+
+def test_a_tie_is_not_swapped() -> None:
+    """On either board."""
+    tied, whole = np.array([0.5, 0.5, 0.2]), np.array([0.6, 0.5, 0.7])
+    for boards in ((tied, whole), (whole, tied)):
+        found = board_agreement(("a", "b"), boards, None, Bootstrap(), 0.9)
+        assert found.swapped == 2

@@ -61,3 +61,12 @@ def test_a_difference_of_rounding_has_no_sample_size() -> None:
     found = paired_difference([0.0, 1.0, 0.0, 1.0], [1.0, 1e-12, 0.0, 1.0])
 
     assert judge("old", "new", found, 1.0, Family(0.05, 1, "holm")).more_queries is None
+
+
+@pytest.mark.parametrize("interval", [(-0.02, 0.01), (-0.01, 0.02)])
+def test_the_margin_itself_is_not_within_it(interval: tuple[float, float]) -> None:
+    """Systems are equivalent if the whole interval is nearer to 0."""
+    found = replace(LEAD, interval=interval)
+    outcomes = [Family(0.05, 1, "holm", margin).outcome(found, 1.0) for margin in (0.02, 0.021)]
+
+    assert outcomes == ["undecided", "equivalent"]

@@ -92,3 +92,12 @@ def test_a_difference_has_the_weights() -> None:
 
     assert difference(0.7) == pytest.approx(0.4)
     assert difference(0.2) == pytest.approx(-0.6)
+
+
+def test_two_clusters_have_a_standard_error_and_no_interval() -> None:
+    """One cluster has neither; that of gaps 0 and 1 is a half."""
+    for values, error in (([0.0, 1.0], 0.5), ([1.0], None)):
+        a, b = stratum(1.0, [0.0] * len(values), "a"), stratum(1.0, values, "a")
+        found = stratified_difference([a], [b])
+        assert found
+        assert (found.standard_error, found.interval) == (error, None)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragstone.core.schemas import columns
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import ratio_interval
-from ragstone.statistics.proportions import agresti_coull
-from ragstone.statistics.summary import Summary, mean_interval, summarise
+from ragstone.statistics.proportions import agresti_coull, share_interval
+from ragstone.statistics.summary import (
+    Summary,
+    mean_interval,
+    summaries_table,
+    summarise,
+    summary_table,
+)
 
 FINITE = st.floats(-1e6, 1e6)
+TITLES = ["metric", "mean", "interval", "n", "failed", "n/a"]
 
 
 def test_no_value_has_no_mean() -> None:
@@ -52,6 +62,18 @@ def test_clusters_that_are_equal_do_not_have_a_width_of_zero() -> None:
     assert found == pytest.approx(agresti_coull(40, 80, 0.95))
 
 
+def test_few_clusters_have_fewer_independent_values() -> None:
+    """Six pairs of equal labels: n by the design effect, and Student's t with 5 in place of z."""
+    values = [1.0, 1.0, 0.0, 0.0, 1.0, 1.0] * 2
+    clusters = [place // 2 for place in range(12)]
+    between = 6 / 5 * (4 * (2 / 3) ** 2 + 2 * (4 / 3) ** 2) / 12**2
+    n = 12 * (2 / 9 / 12) / between * (1.959964 / 2.570582) ** 2
+
+    found = summarise(values, clusters=clusters)
+
+    assert found.interval == pytest.approx(share_interval(2 / 3 * n, n), rel=0.01)
+
+
 def test_few_values_and_mostly_equal_ones_have_the_interval_of_a_share() -> None:
     """Below 30 values, or with over 80 % equal ones, a bootstrap would be too narrow."""
     few = [0.1, 0.7, 0.4] * 9
@@ -59,6 +81,9 @@ def test_few_values_and_mostly_equal_ones_have_the_interval_of_a_share() -> None
 
     assert summarise(few).interval == pytest.approx(agresti_coull(sum(few), 27, 0.95))
     assert summarise(sparse).interval == pytest.approx(agresti_coull(7.5, 100, 0.95))
+    scaled = [1 + 4 * value for value in few]
+    low, high = agresti_coull(sum(few), 27, 0.95)
+    assert summarise(scaled, bounds=(1, 5)).interval == pytest.approx((1 + 4 * low, 1 + 4 * high))
     assert summarise(few * 2).interval == ratio_interval(np.array(few * 2), np.ones(54), 0.95)
 
 
@@ -172,3 +197,25 @@ def _simulated(
     if name == "ratings":
         return generator.choice([1.0, 2, 3, 4], 80, p=[0.1, 0.1, 0.2, 0.6]), None, 3.3
     return generator.beta(0.5, 2, 100), None, 0.2
+
+
+def test_a_table_has_a_row_per_summary() -> None:
+    """With the ends of the interval, or without them if there is none."""
+    held = [summarise([0.0, 1.0] * 20), summarise([0.5])]
+
+    found = columns(summaries_table(held))
+
+    assert found["mean"] == [0.5, 0.5]
+    assert held[0].interval is not None
+    assert list(zip(found["low"], found["high"], strict=True)) == [held[0].interval, (None, None)]
+
+
+def test_a_text_has_only_the_columns_that_say_something() -> None:
+    """Missing and unscored items are rare; n and the failures are always there."""
+    plain = summarise([0.5, 0.7])
+
+    assert summary_table([("EM", plain)]).headers == TITLES
+    assert summary_table([("EM", plain), ("F1", replace(plain, missing=1))]).headers == [
+        *TITLES,
+        "missing",
+    ]

@@ -169,3 +169,31 @@ def test_measured_values_are_scanned() -> None:
     assert (every.label, every.curve[0].n, every.best) == ("all", 50, 1.0)
     assert (label.label, label.curve[0].n) == ("x", 20)
     assert [point.mean for point in every.curve] == pytest.approx(values.mean(axis=0).tolist())
+
+
+def test_the_seed_is_zero_unless_it_is_given() -> None:
+    """Equal runs have equal scans; another seed has other folds and resamples."""
+    generator = np.random.default_rng(5)
+    labels = {f"q{place}": "odd" if place % 2 else "even" for place in range(40)}
+    qrels = {query: {"a": 1, "b": 1} for query in labels}
+    lexical, dense = (
+        {query: Ranking("abcdefghij", generator.random(10).tolist()) for query in labels}
+        for _ in range(2)
+    )
+
+    plain = weight_scan(lexical, dense, qrels, labels, resamples=20)
+    zero, one = (
+        weight_scan(lexical, dense, qrels, labels, resamples=20, seed=seed) for seed in (0, 1)
+    )
+
+    assert plain == zero != one
+
+
+def test_two_clusters_have_intervals_and_one_has_none() -> None:
+    """One cluster shows no spread."""
+    values, ids = np.array([[0.0, 1.0], [1.0, 0.5]]), ["q", "r"]
+    (two,) = scan_values(values, ids, (0.0, 1.0))
+    (one,) = scan_values(values, ids, (0.0, 1.0), clusters={"q": "c", "r": "c"})
+    assert two.best_interval is not None
+    assert two.regret_interval is not None
+    assert (one.best_interval, one.regret_interval) == (None, None)

@@ -84,6 +84,8 @@ def test_characters_of_scripts_without_spaces_are_found() -> None:
     """北京 is in 答案是北京市, one word to BERGEN's 3-grams, and none to Google's ROUGE."""
     assert answer_value("char3-recall", "答案是北京市", ["北京"]) == 1.0
     assert answer_value("char3-recall(variant=bergen)", "答案是北京市", ["北京"]) == 0.0
+    assert answer_value("char3-recall", "北京", ["北京 or 北京"]) == pytest.approx(1 / 3)
+    assert answer_value("char3-recall", "北京", [""]) == 0.0
     assert answer_value("ROUGE-L", "北京", ["北京"]) == 1.0
     assert answer_value("ROUGE-L(variant=mtrag)", "北京", ["北京"]) == 0.0
 

@@ -239,7 +239,7 @@ def test_k_precision_has_reasons() -> None:
     """No context, one without passages, and an answer of signs have no value; "" has 0."""
     shown = Context("q", "gold", (ContextPassage("p", "Paris.", "gold"),))
     cases = [
-        ("Paris", shown),
+        ("Paris, Paris", shown),
         ("", shown),
         ("...", shown),
         ("x", Context("q", "none")),

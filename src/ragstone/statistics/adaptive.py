@@ -18,6 +18,7 @@ probability, so all weights are equal, and plain means estimate those of the who
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -214,7 +215,7 @@ def run_contests(contests: Sequence[Contest], rules: AdaptiveRules, ask: Ask) ->
             decide(one, values[one.name], rules, look)
         spent = sum(one.answers for one in contests) / budget if budget else 1.0
         for one in drawn:
-            focus(one, values[one.name], min(1.0, spent))
+            focus(one, values[one.name], spent)
     for one in contests:
         if one.state == "open":
             one.state = "budget"
@@ -236,12 +237,11 @@ def _ends(
     def shortened(part: int) -> dict[str, int]:
         return {one.name: one.drawn + parts[one.name] * part // 1000 for one in free}
 
-    low = 0
-    for bit in (512, 256, 128, 64, 32, 16, 8, 4, 2, 1):
-        part = low + bit
-        if part < 1000 and sum(one.cost(shortened(part)[one.name]) for one in free) <= left:  # noqa: PLR2004 - shares of 1000
-            low = part
-    return shortened(low)
+    def cost(part: int) -> int:
+        ends = shortened(part)
+        return sum(one.cost(ends[one.name]) for one in free)
+
+    return shortened(bisect_right(range(1, 1000), left, key=cost))
 
 
 def decide(contest: Contest, values: Values, rules: AdaptiveRules, look: int) -> None:

@@ -227,6 +227,9 @@ def unseen_error(*columns: Floats) -> float:
 
     Labels without an error do not exclude errors: their variance alone is too small. It gets one
     to three further labels with an error.
+
+    >>> [round((20 * unseen_error(np.repeat([1.0, 0.0], [20 - n, n]))) ** 2) for n in (0, 1, 9)]
+    [3, 1, 0]
     """
     usual = max(int(np.unique(c.round(9), return_counts=True)[1].max()) for c in columns)
     n = len(columns[0])

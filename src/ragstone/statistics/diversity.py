@@ -72,12 +72,12 @@ def spread(vectors: Floats, members: Numbers, *, resamples: int = 1000, seed: in
     >>> round(found.mean, 3), found.n
     (0.667, 3)
     """
-    groups = int(members.max()) + 1 if len(members) else 0
+    sizes = np.bincount(members).astype(np.float64)
+    groups = len(sizes)
     if groups < 2:  # noqa: PLR2004 - a pair is of two groups
         return Summary(None, len(members))
     sums = np.zeros((groups, vectors.shape[1]))
     np.add.at(sums, members, vectors)
-    sizes = np.bincount(members, minlength=groups).astype(np.float64)
     own, pairs = (sums**2).sum(axis=1), sizes**2
 
     def of(counts: Floats) -> Floats:

@@ -225,8 +225,8 @@ def difference_of(
     b: Sequence[tuple[float, float]],
     scale: Scale,
     *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float | None = 0.95,
+    clusters: Sequence[Hashable] | None,
+    confidence: float | None,
 ) -> Difference:
     """Return the difference of the second system from the first on the same queries.
 

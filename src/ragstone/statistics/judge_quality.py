@@ -261,14 +261,15 @@ def _comparing(found: Quality, reversed_pairs: Sequence[tuple[str, str]]) -> tup
             f"it puts {worse} above {better}{others}; people have the reverse order, and tests "
             "show both differences"
         )
-    bias, interval = found.length_bias.value or 0.0, found.length_bias.interval
-    if interval is not None and abs(bias) > NOTABLE_BIAS and (interval[0] > 0 or interval[1] < 0):
+    bias, interval = found.length_bias.value, found.length_bias.interval
+    surely = interval is not None and (interval[0] > 0 or interval[1] < 0)
+    if surely and bias is not None and abs(bias) > NOTABLE_BIAS:
         side = "longer" if bias > 0 else "shorter"
         return False, f"it prefers {side} answers (correlation {bias:.2f})"
     if found.accuracy is None or found.accuracy.informed is None:
         return _enough("rank correlation with people", found.correlation, LEAST_INFORMED)
     yes, no = found.accuracy.true_yes, found.accuracy.true_no
-    low = sum(share.interval[0] if share.interval else 0.0 for share in (yes, no)) - 1
+    low = sum(share.interval[0] for share in (yes, no) if share.interval) - 1
     return low > LEAST_INFORMED, (
         f"it is right on {yes.value or 0:.0%} of the answers that people accept and "
         f"{no.value or 0:.0%} of those that they reject"

@@ -185,8 +185,7 @@ def _drawn(
     board: _Board, clusters: Sequence[Hashable], bootstrap: Bootstrap
 ) -> tuple[Floats, int] | None:
     """Return the resampled means and the number of clusters; None with fewer than two clusters."""
-    members = cluster_numbers(clusters)
-    size = int(members.max()) + 1 if len(members) else 0
+    members, size = cluster_numbers(clusters), len(set(clusters))
     if size < 2:  # noqa: PLR2004 - one cluster shows no spread
         return None
     width = max(len(members), board.size**2)
@@ -252,10 +251,9 @@ def _by_query(
             np.ones((1, len(own)))
         )
         shown = tuple(np.flatnonzero(np.isfinite(means[0, 0])).tolist())
-        if len(shown) > 1:
-            rows, names = groups.setdefault(shown, ([], []))
-            rows.append(means[0][:, shown])
-            names.append(clusters[own[0]])
+        rows, names = groups.setdefault(shown, ([], []))
+        rows.append(means[0][:, shown])
+        names.append(clusters[own[0]])
     names = [name for _, held in groups.values() for name in held]
     found = {}
     for measure in _MEASURES:

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragstone.components.metrics.alpha_ndcg import AlphaNDCG
 from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.rank_arrays import rank_arrays
 from ragstone.components.metrics.score import score_rankings
 from ragstone.data.readers.trec import best_grades, read_subtopics
 from ragstone.errors import ConfigError, DatasetError
@@ -130,3 +133,11 @@ def test_qrels_without_subtopics_are_refused(tmp_path: Path) -> None:
         read_subtopics(written(tmp_path, "1 1 a\n"))
     with pytest.raises(DatasetError, match=r"must be a whole number .* found 'high'"):
         read_subtopics(written(tmp_path, "1 1 a high\n"))
+
+
+def test_arrays_of_ranks_have_no_subtopics() -> None:
+    """So no query has a value."""
+    none = np.zeros(0, np.int64)
+    ranks = rank_arrays(np.array([[0, 1], [1, 0]]), np.array([[2.0, 1.0]] * 2), none, none, none)
+
+    assert set(AlphaNDCG(5).scored(ranks).inapplicable) == {0, 1}

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragstone.components.metrics.answer_batch import AnswerBatch
-from ragstone.components.metrics.fast_tokens import cut, token_code
+from ragstone.components.metrics.fast_tokens import _function_words, cut, token_code
 from ragstone.components.metrics.match import occurs
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import lcs_length, overlap, rates
@@ -22,7 +22,7 @@ from ragstone.components.metrics.published_normalisers import (
 )
 from ragstone.components.metrics.rouge import grams
 from ragstone.components.metrics.token_overlap import _look_up
-from ragstone.text.normalise import pieces, words
+from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, pieces, words
 from ragstone.text.numbers import hold
 
 PARTS = [
@@ -183,6 +183,20 @@ def test_repeated_tokens_are_counted_as_a_multiset() -> None:
     pairs = pairs_of([("b b b a c", ["b b d"], "")])
 
     assert pairs.words.shared.tolist() == [2]
+
+
+def test_every_function_word_has_its_own_slot() -> None:
+    """A word in the slot of another one would not be found."""
+    _, kinds = _function_words.__wrapped__()
+
+    assert np.count_nonzero(kinds) == len({*NOT_ENGLISH, *ARTICLES})
+
+
+def test_an_initial_is_no_article() -> None:
+    """Nor is it in the arrays."""
+    for text in ("Samuel A. Jackson", "Vitamin A.", "a cat"):
+        assert cut([text]).words.of(0) == [code_of(word) for word in words(text)]
+    assert len(cut(["Samuel A. Jackson"]).words.of(0)) == 3
 
 
 def test_a_zero_byte_in_a_text_is_a_blank() -> None:

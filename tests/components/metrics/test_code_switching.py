@@ -39,6 +39,13 @@ def test_planted_mixtures(language: str) -> None:
     )
 
 
+def test_the_shortest_sentence_with_a_language() -> None:
+    """It has 50 characters."""
+    sentence = "Die Fähre zur Insel fährt jeden Tag zur Abendzeit."
+    assert switched_share(f"{ENGLISH} {sentence}") == 9 / 22
+    assert switched_share(f"{ENGLISH} {sentence.replace(' zur A', ' zu A')}") == 0.0
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -15,4 +15,6 @@ def test_answers_that_need_not_occur_are_left_out() -> None:
 def test_only_a_short_answer_is_missed() -> None:
     """A long answer is in other words in its passage; a short one is absent if none occurs."""
     assert not is_absent_span(["word " * 11], ["Another text."])
-    assert not is_absent_span(["1912", "1921"], ["It opened in 1921."])
+    assert is_absent_span(["word " * 10], ["Another text."])
+    assert is_absent_span(["1912", "word " * 11], ["Another text."])
+    assert not is_absent_span(["1912", "1921"], ["It opened in 1921.", "Another text."])

@@ -21,6 +21,8 @@ NAMES = [
     "ROUGE-L(variant=mtrag)", "char3-recall", "answer-in-context", "language-match",
     "language-match(longer_than=5)", "refusal",
 ]  # fmt: skip
+WHOLE = {"Rprec@k", "bpref@k", "infAP@k"}
+EVERY = [name.replace("@k", "" if name in WHOLE else "@10") for name in BUILT_IN["metrics"]]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,12 +99,21 @@ def test_unknown_metrics_have_their_own_error() -> None:
 
 def test_every_variant_of_every_metric_has_a_name_that_parses() -> None:
     """Every metric of the table can be imported, and the names of its variants round-trip."""
-    whole = {"Rprec@k", "bpref@k", "infAP@k"}
-    names = [n.replace("@k", "" if n in whole else "@10") for n in BUILT_IN["metrics"]]
-
-    for name in names:
+    for name in EVERY:
         for variant in variants_of(name):
             assert str(parse_metric(variant)) == variant
+
+
+def test_the_metrics_of_0_and_1_are_known() -> None:
+    """A rule for correct answers needs no threshold for them."""
+    known = [str(metric) for metric in map(parse_metric, EVERY) if not metric.graded]
+
+    assert set(known) == {
+        "EM", "Match", "answer-in-context", "answerability", "attack-success", "checks", "label",
+        "language-match", "numeric", "refusal",
+    }  # fmt: skip
+    for name in set(known) - {"checks"}:
+        assert answer_value(name, "Paris", ["Paris"]) in {0.0, 1.0}
 
 
 def test_paper_is_a_synonym_of_a_published_variant() -> None:

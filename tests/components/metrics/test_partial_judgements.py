@@ -68,6 +68,7 @@ def test_the_worked_example_of_the_reciprocal_rank() -> None:
 
     assert found == pytest.approx(expected)
     assert ranking_value("ERR@3", ["a", "b", "c"], {"a": 3, "b": 2, "c": 4}) == found
+    assert ranking_value("ERR@3", ["a", "b", "c"], {"b": 1}) == 1 / 2 / 2
 
 
 def test_binary_gains_ignore_the_grade() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ragstone.components.metrics import rank_columns
 from ragstone.components.metrics.rank_columns import rank_any
-from ragstone.components.metrics.ranking_batch import RankingBatch, rank_judged
+from ragstone.components.metrics.ranking_batch import RankingBatch, first_at_least, rank_judged
 from ragstone.data.readers.run_columns import QrelColumns, RunColumns, qrel_columns, run_columns
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.evaluation.score_files import evaluate_run
@@ -101,3 +101,12 @@ def test_different_passages_with_one_key(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(rank_columns, "rank_judged", counted)
     assert rank_any(qrels, run, ["q"]).rank.tolist() == [2]
     assert len(asked) == 1
+
+
+def test_the_first_position_of_a_value_within_bounds() -> None:
+    """The upper bound if all values are below, also at the end of the array."""
+    ordered, wanted = np.array([1.0, 2.0, 2.0, 5.0]), np.array([2.0, 9.0, 9.0, 0.0])
+
+    found = first_at_least(ordered, wanted, np.array([0, 0, 3, 2]), np.array([4, 2, 4, 4]))
+
+    assert found.tolist() == [1, 2, 4, 2]

@@ -108,6 +108,25 @@ def test_your_own_ranking_metric_has_a_ceiling_if_it_has_a_range() -> None:
     assert found.ceilings == {"BoundedShare": 0.5}
 
 
+@dataclass(frozen=True)
+class First:
+    """Whether the first passage is relevant."""
+
+    direction = "higher"
+
+    def score(self, ranking: Ranking, qrels: dict[str, int]) -> bool:
+        """Return whether it is."""
+        return ranking.passage_ids[0] in qrels
+
+
+def test_your_own_ranking_metric_gets_the_order_of_the_scores() -> None:
+    """A run may have its passages in any order."""
+    run = {"q": {"b": 0.2, "a": 1.0, "c": 0.5}}
+
+    assert evaluate_run({"q": {"a": 1}}, run, [parse_metric(First())])["First"].mean == 1  # type: ignore[list-item]
+    assert evaluate_run({"q": {"b": 1}}, run, [parse_metric(First())])["First"].mean == 0  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("R@2", 0.5), ("P@2", 0.5), ("F1@2", 0.5), ("hit@1", 0.0), ("MRR", 0.5), ("judged@2", 1.0)],
@@ -115,6 +134,13 @@ def test_your_own_ranking_metric_has_a_ceiling_if_it_has_a_range() -> None:
 def test_values_by_hand(name: str, expected: float) -> None:
     """A ranking of z (judged 0), a (1) and b (1): two of the three are relevant."""
     assert ranking_value(name, ["z", "a", "b"], {"z": 0, "a": 1, "b": 1}) == expected
+
+
+def test_a_metric_without_a_cutoff_reads_the_whole_ranking() -> None:
+    """The relevant passage is the hundredth."""
+    ids = [f"p{n}" for n in range(100)]
+    for name in ("MRR", "MAP"):
+        assert ranking_value(name, ids, {"p99": 1}) == pytest.approx(0.01)
 
 
 def test_rel_sets_the_lowest_relevant_grade() -> None:

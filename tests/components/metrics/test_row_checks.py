@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragstone
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.row_checks import KINDS, check_metrics_of, parse_check
 from ragstone.components.metrics.score import score_answers
 from ragstone.core import limits
@@ -58,7 +59,10 @@ def test_all_checks_of_a_query_must_hold_and_a_kind_can_be_taken_alone() -> None
     query = Query("q", "?", labels={"checks": "contains: Lima\n\nmax_latency: 1"})
     prediction = Prediction("q", "Lima", seconds=3.0)
 
-    assert check_metrics_of([query]) == ["checks", "checks(contains)", "checks(max_latency)"]
+    assert check_metrics_of([Query("q", "?", labels={"checks": "max_cost: 1"})]) == ["checks"]
+    assert check_metrics_of([Query("q", "?")]) == []
+    names = ["checks", "checks(contains)", "checks(max_latency)"]
+    assert check_metrics_of([query]) == names == [str(parse_metric(name)) for name in names]
     found = rows(score_answers(check_metrics_of([query]), [query], [prediction]))
 
     assert [row["value"] for row in found] == [0.0, 1.0, 0.0]

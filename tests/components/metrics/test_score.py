@@ -121,6 +121,23 @@ def test_answers_without_a_value_have_a_reason() -> None:
     ]
 
 
+def test_answerability_needs_its_label() -> None:
+    """Another label, or none, is the reason of a query without a value."""
+    labels = ["ANSWERABLE", "unanswerable", "partial", "conversational", ""]
+    queries = [
+        Query(str(n), "?", labels={"answerability": label} if label else {})
+        for n, label in enumerate(labels)
+    ]
+    predictions = [Prediction(one.query_id, "I do not know.") for one in queries]
+
+    found = table_to_scores(score_answers(["answerability"], queries, predictions))
+
+    assert [one.value for one in found] == [0.0, 1.0, 0.0, None, None]
+    assert [one.reason for one in found][3:] == [
+        "answerability is 'conversational'", "no label answerability"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "metric", ["Match", "EM", "F1", "Precision", "Recall", "ROUGE-1", "ROUGE-2", "ROUGE-L",
                "char3-recall", "Match(variant=mirage)", "EM(variant=squad)", "F1(variant=mirage)",
@@ -210,3 +227,11 @@ def test_arrays_and_mappings_give_the_same_ranks() -> None:
     assert found.rank.tolist() == expected.rank.tolist()
     assert found.grade.tolist() == expected.grade.tolist()
     assert found.judged_grade.tolist() == expected.judged_grade.tolist()
+
+
+def test_arrays_of_other_shapes_are_refused() -> None:
+    """Passages and scores have a row per query, and one length."""
+    none, flat = np.zeros(0, np.int64), np.arange(6)
+    for passages, scores in ((flat, flat), (flat.reshape(2, 3), flat.reshape(3, 2))):
+        with pytest.raises(DatasetError, match="must have the shape"):
+            rank_arrays(passages, scores.astype(float), none, none, none)

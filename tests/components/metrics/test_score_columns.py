@@ -16,7 +16,7 @@ from ragstone.components.metrics.score import (
 from ragstone.components.metrics.score_columns import Cells, ScoreColumns
 from ragstone.core import limits
 from ragstone.core.fingerprint import digest_table
-from ragstone.core.schemas import SCORES, columns, joined, to_table
+from ragstone.core.schemas import SCORES, columns, joined, rows, to_table
 from ragstone.types import Prediction, Query, Ranking
 
 METRICS = ["F1", "EM", "Match", "label", "answer-in-context"]
@@ -41,23 +41,27 @@ def test_a_table_is_that_of_its_rows() -> None:
     second = Cells(np.array([1.0, 1.0]), np.array([0, 0], np.uint8), {0: "a remark"})
     scores.add_cells(["q1", "q2"], [first, second])
     scores.add_cells(["q3", "q4"], [second, second])
+    silent = Cells(np.array([0.0, 1.0]), np.array([2, 0], np.uint8), {})
+    scores.add_cells(["q5", "q6"], [silent, second])
     plain = to_table(
         SCORES,
         {
-            "query_id": ["q1", "q2", "q3", "q4"] * 2,
-            "metric": ["A"] * 4 + ["B"] * 4,
-            "value": [0.5, None, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
-            "status": ["scored", "failed", *["scored"] * 6],
-            "reason": ["", "timed out", "a remark", "", "a remark", "", "a remark", ""],
+            "query_id": ["q1", "q2", "q3", "q4", "q5", "q6"] * 2,
+            "metric": ["A"] * 6 + ["B"] * 6,
+            "value": [0.5, None, 1.0, 1.0, None, 1.0, *[1.0] * 6],
+            "status": ["scored", "failed", *["scored"] * 2, "failed", *["scored"] * 7],
+            "reason": ["", "timed out", "a remark", "", "", "", *["a remark", ""] * 3],
         },
     )
 
     assert digest_table(scores.table()) == digest_table(plain)
-    assert (len(scores), scores.count("failed"), scores.count("scored")) == (4, 1, 7)
+    for size in (1, 2, 3):
+        assert [row for part in scores.tables(size) for row in rows(part)] == list(rows(plain))
+    assert (len(scores), scores.count("failed"), scores.count("scored")) == (6, 2, 10)
     values, status = scores.values("A")
     assert (np.isnan(values).tolist(), status.tolist()) == (
-        [False, True, False, False],
-        [0, 2, 0, 0],
+        [False, True, False, False, True, False],
+        [0, 2, 0, 0, 2, 0],
     )
 
 

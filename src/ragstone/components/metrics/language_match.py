@@ -83,11 +83,9 @@ class LanguageMatch(AnswerMetric):
         if self.longer_than is not None:
             return likely_language(answer, None) == (stated or likely_language(query, None))
         known = set(map(checked_code, self.languages))
-        if len(answer) < SHORT or not stated:
+        if len(answer) < SHORT:
             known |= _languages_of(pairs.shown[i])
-        expected = one_language(
-            stated or query_language(query, {}, known) or likely_language(query, None)
-        )
+        expected = one_language(stated or query_language(query, {}) or likely_language(query, None))
         return one_language(likely_language(answer, {*known, expected})) == expected
 
     def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:

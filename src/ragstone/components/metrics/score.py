@@ -147,7 +147,7 @@ def ceilings(
         if isinstance(metric, RankingMetric) and metric.direction == "higher" and metric.range:
             scored = metric.scored(perfect)
             values = np.delete(scored.values, list(scored.inapplicable))
-            if len(values) and values.mean() < 1.0 - 1e-12:
+            if len(values) and round(float(values.mean()), 12) < 1.0:
                 found[str(metric)] = float(values.mean())
     return found
 
