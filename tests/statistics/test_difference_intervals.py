@@ -45,7 +45,7 @@ def test_they_agree_if_p_is_close_to_the_level() -> None:
     """Ends and p are approximated in different ways."""
     sums = np.random.default_rng(1).normal(0, 0.1, 300)
     edge = crossing(lambda shift: 0.05 - sign_flip_p(sums + shift), 0.0, 0.1, 1e-9)
-    for shift in edge + np.linspace(-1e-4, 1e-4, 8):
+    for shift in edge + np.linspace(-1e-4, 1e-4, 20):
         for sign in (-1, 1):
             p, interval = cluster_test(sign * (sums + shift), np.ones(300), 0.95, None)
             assert interval is not None
