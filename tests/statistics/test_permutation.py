@@ -105,6 +105,18 @@ def test_rows_of_a_few_values_far_apart_are_counted() -> None:
     assert sign_flip_rows(values, counts) == pytest.approx(each)
 
 
+def test_rows_of_values_far_apart_are_exact() -> None:
+    """Their sums have gaps, in which a series would be wrong by 0.2."""
+    generator = np.random.default_rng(3)
+    values = np.array([0.1, 0.3, 0.7, 2.9, 11.3, 47.1, 233.7, 981.3])
+    values[::2] *= -1
+    counts = generator.integers(1, 4, (40, len(values)))
+
+    each = [sign_flip_p(np.repeat(values, row)) for row in counts]
+
+    assert sign_flip_rows(values, counts) == pytest.approx(each, abs=1e-12)
+
+
 @settings(deadline=None)
 @given(LABELS)
 def test_for_binary_labels_permutation_is_mcnemar(pairs: list[tuple[bool, bool]]) -> None:

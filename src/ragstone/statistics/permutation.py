@@ -38,6 +38,8 @@ _DECAYED: Final = 6.5
 """Standard deviations times frequency at which the transform of a sum is 0."""
 _FREQUENCIES: Final = 1024
 """Maximum number of frequencies for rows; those with outlying spreads lose precision."""
+_FAR_APART: Final = 0.4
+"""Largest difference of a row over the spread of its sum, above which the sums have gaps."""
 SMALLEST_P: Final = 1e-12
 """Rounding error of the transform; smaller values of p are raised to it."""
 
@@ -67,7 +69,7 @@ def _by_enumeration(sizes: Floats, observed: float) -> float:
 
 
 def sign_flip_rows(values: Floats, counts: NDArray[np.int64]) -> Floats:
-    """Return `sign_flip_p` of many rows at once, to about 1e-3.
+    """Return `sign_flip_p` of many rows at once, to about 2e-3.
 
     Args:
         values: the differences that occur.
@@ -79,14 +81,15 @@ def sign_flip_rows(values: Floats, counts: NDArray[np.int64]) -> Floats:
     sizes, weights = np.abs(values), counts.astype(np.float64)
     differing = weights[:, sizes > 0].sum(axis=1)
     found = np.ones(len(counts))
-    few = (differing > 0) & (differing <= ENUMERATED)
+    few, alone = differing <= ENUMERATED, differing == 0
     grain = _grain(sizes)
     if not grain or 16 * sizes.max() > _FREQUENCIES * grain:
-        # Sums of few values have gaps, which a cut series does not show.
-        for row in np.flatnonzero(few).tolist():
+        # Sums of few values, or of values far apart, have gaps, which a cut series does not show.
+        largest = np.where(counts > 0, sizes, 0.0).max(axis=1)
+        alone |= few | (largest > _FAR_APART * np.sqrt(weights @ sizes**2))
+        for row in np.flatnonzero(alone).tolist():
             found[row] = sign_flip_p(np.repeat(values, counts[row]))
-        few[:] = False
-    for rows in (few, differing > ENUMERATED):
+    for rows in (few & ~alone, ~few & ~alone):
         if rows.any():
             tails = _tails(sizes, weights[rows], np.abs(weights[rows] @ values))
             found[rows] = np.clip(2 * tails, SMALLEST_P, 1.0)
