@@ -44,10 +44,11 @@ kernel: $(VENV)/.demo ## compile the optional kernel of the answer metrics (need
 
 torch: $(VENV)/.torch ## install the packages for the tests of torch models (1.1 GB)
 
-test: $(VENV)/.dev ## run every test whose packages are installed, and list the others
+# CI runs the slow tests too; tests/slow.txt has those that take more than three CPU seconds.
+test: $(VENV)/.dev ## run the tests whose packages are installed, and list the others; SLOW=1 for the slow ones too
 	$(BIN)/ragstone models fetch
 	-$(BIN)/ragstone models fetch e5-small  # Linux alone; elsewhere its tests are skipped
-	$(BIN)/python -m pytest --numprocesses auto --quiet
+	$(if $(CI)$(SLOW),,QUICK_TESTS=1) $(BIN)/python -m pytest --numprocesses auto --quiet
 
 repeat: $(VENV)/.dev ## run every test TIMES=5 times, list those that fail
 	$(BIN)/python tools/repeat.py --times $(or $(TIMES),5)

@@ -35,6 +35,7 @@ SharedData: TypeAlias = Callable[[str], Path]
 """Name of a folder of the shared data -> its path; the test is skipped if there is none."""
 
 _TESTS = Path(__file__).resolve().parent
+_SLOW = frozenset((_TESTS / "slow.txt").read_text(encoding="utf-8").splitlines())
 
 
 class Skip(NamedTuple):
@@ -90,7 +91,12 @@ def postgres_url(postgres: Any) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test if a package or the model that its marker `needs` names is absent."""
+    """Skip a test if a package or the model that its marker `needs` names is absent.
+
+    With `QUICK_TESTS` in the environment, those in `slow.txt` are skipped too.
+    """
+    if os.environ.get("QUICK_TESTS") and item.nodeid.partition("[")[0] in _SLOW:
+        pytest.skip("slow; run with: make test SLOW=1")
     for mark in item.iter_markers("needs"):
         absent = [name for name in mark.args if find_spec(name) is None]
         if absent:

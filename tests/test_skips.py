@@ -33,9 +33,10 @@ def run(folder: Path, *options: str, **environment: str) -> tuple[int, str]:
     (folder / "tests").mkdir()
     for name in ("conftest.py", "skips.toml"):
         shutil.copy(here / name, folder / "tests")
+    (folder / "tests" / "slow.txt").write_text("tests/test_some.py::test_that_runs\n")
     shutil.copy(here.parent / "pyproject.toml", folder)
     (folder / "tests" / "test_some.py").write_text(TESTS, encoding="utf-8")
-    without = {"CI", "PYTEST_ADDOPTS", "RAGSTONE_SHARED_DATA"}
+    without = {"CI", "PYTEST_ADDOPTS", "QUICK_TESTS", "RAGSTONE_SHARED_DATA"}
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", *options]
     ended = subprocess.run(
@@ -78,3 +79,22 @@ def test_listed_skips_pass_ci(tmp_path: Path) -> None:
 
     assert code == 0
     assert "tests NOT RUN: 1" in shown
+
+
+def test_a_quick_run_leaves_out_slow_tests_and_lists_them(tmp_path: Path) -> None:
+    """With the command that runs them."""
+    code, shown = run(tmp_path, QUICK_TESTS="1")
+
+    assert code == 0
+    assert "1 x slow; run with: make test SLOW=1\n    tests/test_some.py::test_that_runs\n" in shown
+    assert "4 skipped" in shown
+
+
+def test_the_slow_tests_exist() -> None:
+    """A test that was renamed would no longer be left out."""
+    listed = (Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()
+    assert listed == sorted(set(listed))
+    for entry in listed:
+        path, _, name = entry.rpartition("::")
+        text = (Path(__file__).parents[1] / path).read_text(encoding="utf-8")
+        assert f"def {name}(" in text, entry

@@ -104,15 +104,18 @@ def test_every_variant_of_every_metric_has_a_name_that_parses() -> None:
             assert str(parse_metric(variant)) == variant
 
 
+RANKINGS = ("hit@10", "success@10")
+
+
 def test_the_metrics_of_0_and_1_are_known() -> None:
-    """A rule for correct answers needs no threshold for them."""
+    """A rule for correct answers needs no threshold for them; two are of rankings."""
     known = [str(metric) for metric in map(parse_metric, EVERY) if not metric.graded]
 
     assert set(known) == {
         "EM", "Match", "answer-in-context", "answerability", "attack-success", "checks", "label",
-        "language-match", "numeric", "refusal",
+        "language-match", "numeric", "refusal", *RANKINGS,
     }  # fmt: skip
-    for name in set(known) - {"checks"}:
+    for name in set(known) - {"checks", *RANKINGS}:
         assert answer_value(name, "Paris", ["Paris"]) in {0.0, 1.0}
 
 
