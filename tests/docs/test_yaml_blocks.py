@@ -147,7 +147,7 @@ def _reader_of(name: str, block: Block) -> Callable[[str, Block, Path], None]:
 def test_a_block_is_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the reader of experiments, data, training files, projects, personas or prices."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # read at its import
     page, block = BLOCKS[name]
     put_files(page, tmp_path)
     _reader_of(page, block)(page, block, tmp_path)
