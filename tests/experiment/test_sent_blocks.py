@@ -164,7 +164,7 @@ def test_a_worker_of_another_version_is_refused(
 ) -> None:
     """The message has both versions."""
     pytest.importorskip("distributed")
-    monkeypatch.setattr("ragstone.core.executors.dask.package_identity", lambda: "0.0 (x)")
+    monkeypatch.setattr("ragstone.core.executors.cluster.package_identity", lambda: "0.0 (x)")
     with pytest.raises(RagstoneError, match=r"the worker has ragstone .*, and this process has 0"):
         run(tmp_path, "dask(workers=1)")
 
