@@ -24,8 +24,9 @@ from tools.site import build as site_builder
 KINDS = (
     *("index.html", "own-components.html", "gate.html", "concepts.html"),
     *("annotate-people.html", "trackers.html", "decisions/index.html"),
+    "reference/api/answers.html",
 )
-"""The landing page and six kinds of pages; `RAGSTONE_SITE=all` checks every page."""
+"""The landing page and seven kinds of pages; `RAGSTONE_SITE=all` checks every page."""
 QUESTIONS = {
     "your own system": "calls",
     "recorded answers": "data",
