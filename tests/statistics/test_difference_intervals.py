@@ -41,6 +41,13 @@ def test_an_interval_excludes_zero_exactly_if_p_is_below_the_level(
         assert -1 <= low < high <= 1
 
 
+def test_an_interval_reaches_the_end_of_the_scale() -> None:
+    """Two queries, both lost: the difference of -1 is within the interval, to the last bit."""
+    found = paired_difference([1.0, 1.0], [0.0, 0.0])
+    assert found.interval is not None
+    assert found.interval[0] == found.difference == -1.0
+
+
 def test_they_agree_if_p_is_close_to_the_level() -> None:
     """Ends and p are approximated in different ways."""
     sums = np.random.default_rng(1).normal(0, 0.1, 300)

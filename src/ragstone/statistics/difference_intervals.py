@@ -67,7 +67,7 @@ def label_test(
 
     def end(limit: float) -> float:
         """Bisect between a difference that is not rejected and one that is."""
-        inside = mean if p < alpha else 0.0
+        inside = mean if p < alpha or mean * limit > 0 else 0.0
         outside = 0.0 if p < alpha and mean * limit < 0 else limit
         for _ in range(_BISECTIONS):
             middle = (inside + outside) / 2
@@ -183,7 +183,7 @@ def _around(gap: Callable[[float], float], start: float, error: float) -> Interv
     low, high = start - step, start + step
     while gap(low) > 0 and low > start - _REACH * error:
         low, step = low - step, 2 * step
-    while gap(high) < 0:  # it is not at the mean
+    while gap(high) < 0 and high < start + _REACH * error:
         high, step = high + step, 2 * step
     return low, high
 

@@ -251,9 +251,10 @@ def _by_query(
             np.ones((1, len(own)))
         )
         shown = tuple(np.flatnonzero(np.isfinite(means[0, 0])).tolist())
-        rows, names = groups.setdefault(shown, ([], []))
-        rows.append(means[0][:, shown])
-        names.append(clusters[own[0]])
+        if len(shown) > 1:
+            rows, names = groups.setdefault(shown, ([], []))
+            rows.append(means[0][:, shown])
+            names.append(clusters[own[0]])
     names = [name for _, held in groups.values() for name in held]
     found = {}
     for measure in _MEASURES:
