@@ -27,7 +27,13 @@ def run(folder: Path, systems: Sequence[dict[str, Any]] = ()) -> Results:
     """Run two systems on the sample."""
     systems = systems or [
         {"retriever": "fusion(retrievers=[bm25, dense])", "generator": "gold"},
-        {"retriever": "bm25", "reranker": "maxsim", "generator": "gold", "name": "two"},
+        # A block encodes its passages anew, so there are few of them.
+        {
+            "retriever": "bm25",
+            "reranker": "maxsim(depth=5, top_k=5)",
+            "generator": "gold",
+            "name": "two",
+        },
     ]
     made = load_experiment(
         {
@@ -46,12 +52,17 @@ def digests(results: Results) -> dict[str, str]:
     return {folder: one["digest"] for folder, one in results.manifests.items()}
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Return the results without blocks."""
+    return run(tmp_path_factory.mktemp("whole"))
+
+
 @pytest.mark.parametrize("size", [1, 7])
 def test_blocks_do_not_change_a_digest(
-    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    size: int, whole: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fusion, reranking, contexts, answers and scores, with blocks of one query too."""
-    whole = run(tmp_path / "whole")
     monkeypatch.setattr(limits, "BLOCK_QUERIES", size)
     monkeypatch.setattr(limits, "MODEL_BLOCK_QUERIES", size)
     parts = run(tmp_path / "parts")

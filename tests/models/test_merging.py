@@ -14,6 +14,7 @@ from ragstone.errors import ConfigError
 from ragstone.models.adapters import read_adapter
 from ragstone.models.causal_lm import add_adapter, load_causal_lm
 from ragstone.models.gguf_files import read_gguf
+from ragstone.models.locate import find_model
 from ragstone.models.merging import merge_folder, merge_gguf
 
 pytestmark = [
@@ -38,6 +39,18 @@ def scores(model: Any) -> Any:
 
     with torch.no_grad():
         return model.eval()(torch.tensor([[5, 6, 7, 8]])).logits
+
+
+@pytest.mark.needs("accelerate", model="smollm2-135m-instruct")
+def test_the_weights_of_a_gguf_file_are_saved_as_plain_numbers(tmp_path: Path) -> None:
+    """Nothing of the four bits is in the folder; merges and whole models are saved so."""
+    file = find_model("smollm2-135m-instruct")
+    _, model = load_causal_lm(file, "bundled", "cpu", "bfloat16")
+    model.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert "quantization_config" not in config
+    assert config["dtype"] == "bfloat16"
+    assert (tmp_path / "model.safetensors").stat().st_size > 2 * model.num_parameters()
 
 
 def test_the_merged_folder_is_a_model_of_its_own(tiny: Path, tmp_path: Path) -> None:

@@ -65,6 +65,8 @@ def load_causal_lm(
             tokenizer = AutoTokenizer.from_pretrained(folder, **given)
             given |= _weights(device, dtype, quantization)
             model = moved(AutoModelForCausalLM.from_pretrained(folder, **given), device)
+            if path.is_file():
+                _as_plain(model)
     except failures() as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
@@ -76,6 +78,16 @@ def load_causal_lm(
             "use an instruction-tuned model, or put a chat_template.jinja into its folder"
         )
     return tokenizer, model
+
+
+def _as_plain(model: Any) -> None:
+    """Remove the marks of a quantised model: the weights of a GGUF file are plain numbers now.
+
+    transformers 5.24 refuses to save a model with these marks.
+    """
+    for marks in (model, model.config):
+        for name in ("hf_quantizer", "quantization_method", "is_quantized", "quantization_config"):
+            vars(marks).pop(name, None)
 
 
 def moved(model: Any, device: str) -> Any:

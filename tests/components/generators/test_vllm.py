@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,6 +37,8 @@ def value(token: str, logprob: float) -> Any:
     return SimpleNamespace(decoded_token=token, logprob=logprob)
 
 
+USAGE, STREAM = "VLLM_NO_USAGE_STATS", "VLLM_LOGGING_STREAM"
+VARIABLES = (USAGE, STREAM, "VLLM_LOGGING_LEVEL", "VLLM_HOST_IP")
 REPORTED = [
     {7: value("Yes", -0.1), 9: value("No", -2.5)},
     {8: value("!", -3.0), 3: value(".", -0.2), 4: value("?", -1.0)},
@@ -125,6 +128,9 @@ def fake_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLLM]]:
     monkeypatch.setitem(sys.modules, "vllm", whole)
     monkeypatch.setitem(sys.modules, "vllm.sampling_params", part)
     monkeypatch.setattr(locate, "require", lambda *_: None)
+    for variable in VARIABLES:  # set while the engine is made, and taken back afterwards
+        monkeypatch.setenv(variable, "")
+        monkeypatch.delenv(variable)
     FakeLLM.made.clear()
     yield FakeLLM
     unload()
@@ -254,6 +260,32 @@ def test_the_engine_runs_the_code_of_a_commit_alone(
     monkeypatch.setattr(fake_vllm, "__init__", refuse)
     with pytest.raises(ModelFileError, match=r"`endpoint` or `chat`.*model_code=COMMIT"):
         VllmModel("m", engine_arguments("m", "auto", None, {}))
+
+
+@pytest.mark.usefixtures("fake_vllm")
+def test_vllm_reports_no_usage_and_keeps_out_of_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the environment says otherwise: these variables are read when vLLM is imported."""
+    VllmModel("m", engine_arguments("m", "auto", None, {}))
+    assert (os.environ[USAGE], os.environ[STREAM]) == ("1", "ext://sys.stderr")
+    monkeypatch.setenv(STREAM, "ext://sys.stdout")
+    VllmModel("m", engine_arguments("m", "auto", None, {}))
+    assert os.environ[STREAM] == "ext://sys.stdout"
+
+
+@pytest.mark.parametrize(
+    ("path", "way"), [("m.gguf", "use the generator local"), ("m", "the output of vLLM above")]
+)
+def test_a_model_that_vllm_cannot_load_is_named(
+    fake_vllm: type[FakeLLM], monkeypatch: pytest.MonkeyPatch, path: str, way: str
+) -> None:
+    """With vLLM's words and a way out."""
+
+    def refuse(_: FakeLLM, **_arguments: Any) -> None:
+        raise OSError("not a valid JSON file.")
+
+    monkeypatch.setattr(fake_vllm, "__init__", refuse)
+    with pytest.raises(ModelFileError, match=rf"cannot load the model 'm' .*JSON file\..*{way}"):
+        VllmModel("m", engine_arguments(path, "auto", None, {}))
 
 
 def test_without_vllm_the_way_out_is_named(

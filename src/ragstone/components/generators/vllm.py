@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,9 +11,10 @@ from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, TokenLogprob
 from ragstone.components.generators.weights_base import WeightsGenerator
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import fingerprint
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, ModelFileError, RagstoneError
 from ragstone.models.adapters import Adapter
 from ragstone.models.in_process import (
     Answer,
@@ -31,6 +33,13 @@ _RANKS: Final = (8, 16, 32, 64, 128, 256, 320, 512)
 _CODE: Final = "trust_remote_code"
 """The argument that lets a model's own code run; vLLM names it in the error without it."""
 _SUPPORTED: Final = frozenset({"json_schema", "grammar", "extra"})
+_ENVIRONMENT: Final[Mapping[str, str]] = {
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # its own default would be among a command's output
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_HOST_IP": "127.0.0.1",  # else the engine listens on the address of this machine
+}
+"""What vLLM reads when it is imported, where the environment says nothing else."""
 
 
 @dataclass(frozen=True)
@@ -133,16 +142,16 @@ class VllmModel:
         adapter: Adapter | None = None,
         max_input_tokens: int | None = None,
     ) -> None:
+        for variable, value in _ENVIRONMENT.items():
+            os.environ.setdefault(variable, value)
         import vllm
 
         self.name, self.max_input_tokens = name, max_input_tokens
         self.lora = _lora_request(adapter) if adapter else {}
         try:
             self.engine = vllm.LLM(**arguments)
-        except (ValueError, RuntimeError) as error:
-            if _CODE not in str(error):
-                raise
-            raise needs_code(name, _CODE) from error
+        except (ValueError, RuntimeError, OSError) as error:
+            raise _not_loaded(name, str(arguments["model"]), error) from error
         self.tokenizer = self.engine.get_tokenizer()
         self.context_tokens = int(self.engine.llm_engine.model_config.max_model_len)
 
@@ -182,6 +191,20 @@ class VllmModel:
         ids = self.tokenizer(rendered, add_special_tokens=False)["input_ids"]
         problem = too_long(len(ids), self.name, self.context_tokens, self.max_input_tokens)
         return problem or (rendered, list(ids))
+
+
+def _not_loaded(name: str, path: str, error: Exception) -> RagstoneError:
+    """Return the error for a model that vLLM cannot load."""
+    if _CODE in str(error):
+        return needs_code(name, _CODE)
+    cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+    way = (
+        "; vLLM 0.24 reads no GGUF files: use the generator local, or give a folder "
+        "as transformers saves it"
+        if path.endswith(".gguf")
+        else "; the output of vLLM above has the cause if its engine did not start"
+    )
+    return ModelFileError(f"vLLM cannot load the model {name!r} from {path}: {cause}{way}")
 
 
 def _lora_request(adapter: Adapter) -> dict[str, Any]:
