@@ -123,8 +123,6 @@ def _example(name: str) -> str:
     family = family_of(name)
     written = OPTIONS.get(name, name.replace("@k", f"@{CUTOFF}"))
     kind: Any = find("metrics", name, where="the reference")
-    if kind.cutoff == "none":
-        written = written.partition("@")[0]
     if family == "repeats":
         return f"{code(written)}: needs repeated answers"
     if family == "models":

@@ -26,7 +26,7 @@ SYNONYMS: Final[dict[str, str]] = {
     "ap": "MAP@k",
     "ap@k": "MAP@k",
     "hits@k": "hit@k",
-    "r-precision": "Rprec@k",
+    "r-precision": "Rprec",
     "exact-match": "EM",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
