@@ -27,7 +27,7 @@ def run(folder: Path, systems: Sequence[dict[str, Any]] = ()) -> Results:
     """Run two systems on the sample."""
     systems = systems or [
         {"retriever": "fusion(retrievers=[bm25, dense])", "generator": "gold"},
-        # A block encodes its passages anew, so there are few of them.
+        # Each block encodes its passages again, so there are few of them.
         {
             "retriever": "bm25",
             "reranker": "maxsim(depth=5, top_k=5)",
