@@ -59,8 +59,8 @@ def main() -> None:
     parser.add_argument("--step", help=argparse.SUPPRESS)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
     if given.step:
-        rows: list[Row] = []
         for row in STEPS[given.step](given):
             rows.append(row)
             (given.out / f"{given.step}.json").write_text(json.dumps(rows))
@@ -74,7 +74,7 @@ def main() -> None:
         file = given.out / f"{step}.json"
         rows = json.loads(file.read_bytes()) if file.exists() else []
         if done.returncode:
-            rows.append(["the rest", "failed", f"status {done.returncode}"])
+            rows.append(("the rest", "failed", f"status {done.returncode}"))
         headers = [f"{step} ({time.perf_counter() - started:.0f} s)", "hold", "figure"]
         sys.stdout.write(f"{TextTable(headers, rows)}\n\n")
         sys.stdout.flush()
