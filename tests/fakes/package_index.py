@@ -9,7 +9,7 @@ import re
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -91,7 +91,8 @@ class _Answer(BaseHTTPRequestHandler):
         self._send(206 if start else 200, content, cut, start)
         if self.server.kind == "waits":
             self.server.waits.set()
-            self.rfile.read(1)  # nothing comes until the reader has ended
+            with suppress(ConnectionError):  # a killed reader may reset the connection
+                self.rfile.read(1)  # nothing comes until the reader has ended
             self.server.left.set()
 
     def _send(self, status: int, content: bytes, cut: int | None = None, start: int = 0) -> None:
