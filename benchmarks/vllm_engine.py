@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -178,9 +179,14 @@ def listeners() -> Row:
 
 def requests(given: argparse.Namespace) -> list[Request]:
     """Return the prompts."""
-    data = load_dataset(given.data / "nq_singlehop")
+    return _requests(given.data / "nq_singlehop", given.prompts)
+
+
+@cache
+def _requests(path: Path, count: int) -> list[Request]:
+    data = load_dataset(path)
     texts = {passage.passage_id: passage.text for passage in data.corpus}
-    asked = [query for query in data.queries if query.query_id in data.qrels][: given.prompts]
+    asked = [query for query in data.queries if query.query_id in data.qrels][:count]
     prompts = [f"{texts[next(iter(data.qrels[q.query_id]))]}\n\nQuestion: {q.text}" for q in asked]
     return [Request((("user", prompt),), Sampling(max_tokens=32)) for prompt in prompts]
 

@@ -37,6 +37,15 @@ def plain(text: str) -> str:
     return _CONTROLS.sub(_code, text)
 
 
+def cause_of(error: BaseException) -> str:
+    r"""Return the text of an error in one line, cut to `limits.MAX_CAUSE_CHARACTERS`.
+
+    >>> cause_of(ValueError("no such\n  key"))
+    'no such key'
+    """
+    return " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+
+
 def one_line(text: str) -> str:
     r"""Return a text as `plain` whose line breaks are codes too: it does not end a comment.
 

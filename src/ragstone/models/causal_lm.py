@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from ragstone.core import limits
 from ragstone.core.environment import require
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.adapters import Adapter
 from ragstone.models.locate import FROM_FILES, TRANSFORMERS_LM
@@ -70,7 +70,7 @@ def load_causal_lm(
     except failures() as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
-            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+            f"{cause_of(error)}"
         ) from error
     if not tokenizer.chat_template:
         raise ConfigError(
@@ -195,5 +195,5 @@ def add_adapter(model: Any, adapter: Adapter) -> Any:
     except failures(UserWarning) as error:
         raise ModelFileError(
             f"the adapter {adapter.folder} does not fit its base {adapter.base!r}: "
-            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+            f"{cause_of(error)}"
         ) from error

@@ -20,6 +20,7 @@ from typing import Final, Protocol, TypeAlias
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, Sampling
 from ragstone.core import limits
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ConfigError, RagstoneError
 
 _GATHER_SECONDS: Final = 0.01
@@ -211,7 +212,7 @@ class InProcessClient:
             return [self._attempt_error(error)] * len(jobs)
 
     def _attempt_error(self, error: Exception) -> AttemptError:
-        reason = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+        reason = cause_of(error)
         full = "out of memory" in reason.lower() or isinstance(error, MemoryError)
         hint = "; set a smaller batch_size, or give fewer or shorter passages" if full else ""
         name = type(error).__name__

@@ -16,6 +16,7 @@ from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.offline import network_forbidden
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
 from ragstone.models.files import bundled, is_local, known_digest, model_digest, model_file
@@ -229,7 +230,7 @@ def _from_hub(name: str, revision: str, kind: ModelKind) -> Path:
 
 
 def _not_downloaded(name: str, error: Exception) -> ModelFileError:
-    cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+    cause = cause_of(error)
     return ModelFileError(
         f"the model {name!r} is not in the hub's cache on this machine and could not be "
         f"downloaded ({cause}); there is no file or folder of that name either. On a machine with "

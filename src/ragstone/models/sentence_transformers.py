@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Component
 from ragstone.core.environment import require
 from ragstone.core.registry import locate
+from ragstone.core.screen_text import cause_of
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import (
@@ -121,7 +121,7 @@ class StModel(Component):
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise ModelFileError(
                 f"sentence-transformers cannot load the model {self.model!r} from {folder}: "
-                f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+                f"{cause_of(error)}"
             ) from error
         if self.max_tokens is not None:
             loaded.max_seq_length = self.max_tokens

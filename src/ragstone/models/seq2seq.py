@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.calls.types import Request
-from ragstone.core import limits
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.adapters import Adapter
 from ragstone.models.causal_lm import Quantization, add_adapter, failures, plain_text
@@ -63,7 +63,7 @@ def load_seq2seq(
     except failures() as error:
         raise ModelFileError(
             f"transformers cannot load the model {name!r} from {path} on {device!r}: "
-            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+            f"{cause_of(error)}"
         ) from error
     return tokenizer, model
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ragstone.core import limits
 from ragstone.core.environment import require
+from ragstone.core.screen_text import cause_of
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import ENCODER, FROM_FILES, files_digest, find_model, weights_digest
@@ -150,8 +151,7 @@ def load_encoder(model: str | Path, device: str) -> tuple[Any, Any]:
             net = AutoModel.from_pretrained(folder, **FROM_FILES, dtype=torch.float32)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(
-            f"transformers cannot load the encoder {str(model)!r} from {folder}: "
-            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+            f"transformers cannot load the encoder {str(model)!r} from {folder}: {cause_of(error)}"
         ) from error
     if None in (tokenizer.cls_token_id, tokenizer.sep_token_id):
         raise ModelFileError(

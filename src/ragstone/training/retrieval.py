@@ -17,9 +17,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.screen_text import cause_of
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.training_marks import document_of
@@ -314,7 +314,7 @@ def load_encoder(make: Callable[..., Any], recipe: RetrievalRecipe, **more: Any)
                 **more,
             )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+        cause = cause_of(error)
         raise ModelFileError(
             f"sentence-transformers cannot load the base {recipe.base!r} from {folder}: {cause}"
         ) from error

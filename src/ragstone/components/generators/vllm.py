@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, TokenLogprob
 from ragstone.components.generators.weights_base import WeightsGenerator
-from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ConfigError, ModelFileError, RagstoneError
 from ragstone.models.adapters import Adapter
 from ragstone.models.in_process import (
@@ -35,11 +35,11 @@ _CODE: Final = "trust_remote_code"
 _SUPPORTED: Final = frozenset({"json_schema", "grammar", "extra"})
 _ENVIRONMENT: Final[Mapping[str, str]] = {
     "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # its own default would be among a command's output
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # vLLM's default is the output of the command
     "VLLM_LOGGING_LEVEL": "WARNING",
     "VLLM_HOST_IP": "127.0.0.1",  # else the engine listens on the address of this machine
 }
-"""What vLLM reads when it is imported, where the environment says nothing else."""
+"""Variable that vLLM reads when it is imported -> value, unless the environment has one."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _not_loaded(name: str, path: str, error: Exception) -> RagstoneError:
     """Return the error for a model that vLLM cannot load."""
     if _CODE in str(error):
         return needs_code(name, _CODE)
-    cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+    cause = cause_of(error)
     way = (
         "; vLLM 0.24 reads no GGUF files: use the generator local, or give a folder "
         "as transformers saves it"

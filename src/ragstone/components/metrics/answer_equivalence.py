@@ -16,6 +16,7 @@ import numpy as np
 
 from ragstone.core import limits
 from ragstone.core.environment import require
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ModelFileError
 from ragstone.models.locate import ENCODER, FROM_FILES, find_model
 from ragstone.models.quiet import quiet
@@ -69,8 +70,7 @@ def load_classifier(model: str, max_tokens: int) -> EquivalenceClassifier:
             )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(
-            f"transformers cannot load the classifier {model!r} from {folder}: "
-            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+            f"transformers cannot load the classifier {model!r} from {folder}: {cause_of(error)}"
         ) from error
     marks = None not in (tokenizer.cls_token_id, tokenizer.sep_token_id)
     if net.config.num_labels > _CLASSES or found["missing_keys"] or not marks:

@@ -20,6 +20,7 @@ from ragstone.components.metrics.greedy_matching import between_marks, greedy_ma
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core import limits
 from ragstone.core.environment import require
+from ragstone.core.screen_text import cause_of
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import ENCODER, FROM_FILES, find_model
 from ragstone.models.quiet import quiet
@@ -183,8 +184,7 @@ def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncode
             net = AutoModel.from_pretrained(folder, **FROM_FILES, dtype=torch.float32)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(
-            f"transformers cannot load the encoder {model!r} from {folder}: "
-            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
+            f"transformers cannot load the encoder {model!r} from {folder}: {cause_of(error)}"
         ) from error
     net = net.get_encoder() if config.is_encoder_decoder else net
     wanted = layer or (PUBLISHED[model].layer if model in PUBLISHED else config.num_hidden_layers)
