@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from ragstone.components.generators.gold import GoldAnswer
 from ragstone.components.generators.live_conversation import Live
-from ragstone.core import limits
+from ragstone.core import limits, stored_table
 from ragstone.core.component import Outcome
 from ragstone.core.schemas import PREDICTIONS, predictions_to_table, uniform_predictions
 from ragstone.experiment.load import load_experiment
@@ -71,6 +72,28 @@ def test_blocks_do_not_change_a_digest(
     assert str(parts) == str(whole)
     reasons = [one.get("reasons") for one in parts.manifests.values()]
     assert reasons == [one.get("reasons") for one in whole.manifests.values()]
+
+
+def test_a_resumed_run_reads_rankings_and_contexts_by_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is stored is found and used without a whole table in memory."""
+    monkeypatch.setattr(limits, "BLOCK_QUERIES", 7)
+    one: list[dict[str, Any]] = [{"retriever": "bm25", "generator": "gold"}]
+    first = digests(run(tmp_path, one))
+    for folder in (tmp_path / "steps").iterdir():
+        if folder.name.startswith(("generate", "score-answer")):
+            shutil.rmtree(folder)
+    read, whole = list[str](), stored_table._read
+
+    def noted(folder: Path) -> Any:
+        read.append(folder.name)
+        return whole(folder)
+
+    monkeypatch.setattr(stored_table, "_read", noted)
+    again = run(tmp_path, one)
+    assert digests(again) == first
+    assert not [name for name in read if name.startswith(("retrieve", "context"))]
 
 
 @dataclass(frozen=True)

@@ -184,8 +184,10 @@ def command(
       ragstone run my.yaml --track mlflow
     """
     from ragstone.cli.progress_bars import open_bar
+    from ragstone.core.freed_memory import give_back
     from ragstone.core.progress import shown_by
     from ragstone.experiment.load import load_campaign
+    from ragstone.indexes.cache import INDEXES
 
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
@@ -200,7 +202,12 @@ def command(
         if plan:
             return _print_plan(loaded, calls, sample_calls or 0, rules, options)
         keep = _tracking(track) if track else print_results
-        return keep(_run(loaded, calls, only, rules, options))
+        results = _run(loaded, calls, only, rules, options)
+        # Results are read from the store: the data set and the indexes need not be in memory.
+        del loaded
+        INDEXES.clear()
+        give_back()
+        return keep(results)
 
 
 def _print_plan(

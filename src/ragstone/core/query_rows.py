@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from arro3.core import Array, Table
+
+from ragstone.core import limits
+from ragstone.core.hashed_ids import HashedIds, hashes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +32,8 @@ def blocks_by_query(
     Returns None if a table has its queries in another order.
     """
     main, *others = tables.values()
-    if (places := _Places.of(main)) is None:
+    places, rows = HashedIds.of(main.blocks())
+    if len(places.hashes) < len(rows):
         return None
     spans = [_Spans.of(table, places) for table in others]
     if None in spans:
@@ -61,43 +64,15 @@ def _blocks(
     tables: Mapping[str, StoredTable], spans: list[_Spans], queries: int
 ) -> Iterator[dict[str, Table]]:
     main, *others = tables.values()
-    readers = [_Reader(table) for table in others]
+    # As many rows of each table as a block of queries has, not more: contexts are long.
+    sizes = [-(-queries * table.num_rows // max(1, main.num_rows)) for table in others]
+    readers = [_Reader(table, max(1, size)) for table, size in zip(others, sizes, strict=True)]
     for number, block in enumerate(main.blocks(queries), start=1):
         parts = (
             reader.until(span.end(number * queries))
             for reader, span in zip(readers, spans, strict=True)
         )
         yield dict(zip(tables, (block, *parts), strict=True))
-
-
-@dataclass(frozen=True)
-class _Places:
-    """The place of each query of a table, by hashes: ids of many queries would fill memory."""
-
-    hashes: Ints
-    """In ascending order."""
-    places: Ints
-
-    @classmethod
-    def of(cls, table: StoredTable) -> _Places | None:
-        """Return the places; None if a query has several rows."""
-        hashes = np.concatenate([np.zeros(0, np.int64), *map(_hashes, table.blocks())])
-        order = np.argsort(hashes)
-        hashes = hashes[order]
-        return None if (hashes[1:] == hashes[:-1]).any() else cls(hashes, order)
-
-    def known(self, hashes: Ints) -> tuple[Ints, Ints]:
-        """Return the positions of the queries that the table has, and their places."""
-        if not len(self.hashes):
-            return self.places, self.places
-        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        known = np.flatnonzero(self.hashes[at] == hashes)
-        return known, self.places[at[known]]
-
-
-def _hashes(block: Table) -> Ints:
-    ids = block.column(_ID).to_pylist()
-    return np.fromiter(map(hash, ids), np.int64, len(ids))
 
 
 class _Spans:
@@ -107,12 +82,12 @@ class _Spans:
         self._places, self._starts, self._rows = places, starts, rows
 
     @classmethod
-    def of(cls, table: StoredTable, known: _Places) -> _Spans | None:
+    def of(cls, table: StoredTable, known: HashedIds) -> _Spans | None:
         """Return the spans of a table; None if its queries are not in the order of `known`."""
         places, starts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         rows, last = 0, np.zeros(0, np.int64)
         for block in table.blocks():
-            hashes = _hashes(block)
+            hashes = hashes_of(block)
             first = np.flatnonzero(np.diff(np.concatenate([last, hashes])))
             first = first + 1 - len(last) if len(last) else np.concatenate([[0], first + 1])
             there, found = known.known(hashes[first])
@@ -131,8 +106,8 @@ class _Spans:
 class _Reader:
     """Reads the rows of a table once, from the first to the last."""
 
-    def __init__(self, table: StoredTable) -> None:
-        self._blocks = table.blocks()
+    def __init__(self, table: StoredTable, rows: int) -> None:
+        self._blocks = table.blocks(min(rows, limits.PARQUET_BATCH_ROWS))
         # A table without rows has no block, and is small.
         self._open = next(self._blocks, None) or table.table
         self._done = 0

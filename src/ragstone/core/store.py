@@ -56,6 +56,7 @@ from ragstone.core.fingerprint import (
     sources,
     without_sources,
 )
+from ragstone.core.freed_memory import give_back
 from ragstone.core.object_urls import object_url
 from ragstone.core.parquet_blocks import raised_as_it_is, write_blocks
 from ragstone.core.redaction import redacted_data
@@ -221,6 +222,7 @@ class Store:
             started = time.time()
             with self._new_folder(folder) as temporary:
                 write(temporary)
+                give_back()
                 files = {path.name: digest_once(path) for path in sorted(temporary.iterdir())}
                 manifest = {"step": step, "made_of": fingerprint(made_of), "files": files}
                 self._write_manifest(folder, temporary, manifest | _run_facts(started))

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
+from ragstone.core.hashed_ids import HashedIds
 from ragstone.core.schemas import table_to_queries
+from ragstone.core.stored_table import rows_in_order
 from ragstone.data.corpus import rows_at
 from ragstone.types import Query
 
@@ -76,34 +78,34 @@ class JudgementRows(Mapping[str, dict[str, int]]):
 
     def __init__(self, table: Table) -> None:
         self._given = table
-        self._held: tuple[int, list[dict[str, int]]] = (-1, [])
+        self._held: dict[str, dict[str, int]] = {}
         self._missed = -1
 
     def __getitem__(self, query_id: str) -> dict[str, int]:
         """Return the judgements of a query."""
-        place = self._groups.places[query_id]
-        block, within = divmod(place, _ROWS)
-        number, held = self._held
-        if number == block:
-            return held[within]
+        if query_id in self._held:
+            return self._held[query_id]
+        place = self._groups.ids.find(query_id)
+        if place is None:
+            raise KeyError(query_id)
+        block = place // _ROWS
         if self._missed != block:
             self._missed = block
-            return self._groups.read(place, place + 1)[0]
-        held = self._groups.read(block * _ROWS, (block + 1) * _ROWS)
-        self._held = (block, held)
-        return held[within]
+            return self._groups.read(place, place + 1)[query_id]
+        self._held = self._groups.read(block * _ROWS, (block + 1) * _ROWS)
+        return self._held[query_id]
 
     def __contains__(self, query_id: object) -> bool:
         """Return whether a query is judged."""
-        return query_id in self._groups.places
+        return query_id in self._held or self._groups.ids.find(query_id) is not None
 
     def __iter__(self) -> Iterator[str]:
         """Yield the judged queries in the order of their first rows."""
-        return iter(self._groups.places)
+        return self._groups.names()
 
     def __len__(self) -> int:
         """Return the number of judged queries."""
-        return len(self._groups.places)
+        return len(self._groups.ids.hashes)
 
     def __repr__(self) -> str:
         """Return the text of a dictionary of the judgements."""
@@ -118,8 +120,8 @@ class JudgementRows(Mapping[str, dict[str, int]]):
 class _Groups:
     """The rows of a QRELS table by query."""
 
-    places: Mapping[str, int]
-    """Query id -> its place among the queries."""
+    ids: HashedIds
+    """The place of each query among the queries."""
     starts: NDArray[np.int64]
     """The first row of each query, and the number of rows."""
     table: Table
@@ -127,25 +129,30 @@ class _Groups:
     @classmethod
     def of(cls, table: Table) -> _Groups:
         """Return the rows by query, in the order of each query's first one."""
-        places: dict[str, int] = {}
-        codes = np.array(
-            [places.setdefault(q, len(places)) for q in table.column("query_id").to_pylist()],
-            dtype=np.int64,
+        ids, codes = HashedIds.of(
+            _cut(table, start, start + _ROWS) for start in range(0, table.num_rows, _ROWS)
         )
         if (np.diff(codes) < 0).any():
             order = np.argsort(codes, kind="stable")
             table, codes = rows_at(table, order.tolist()), codes[order]
-        return cls(places, np.searchsorted(codes, np.arange(len(places) + 1)), table)
+        return cls(ids, np.searchsorted(codes, np.arange(len(ids.hashes) + 1)), table)
 
-    def read(self, first: int, end: int) -> list[dict[str, int]]:
-        """Return the judgements of the queries at some places."""
+    def names(self) -> Iterator[str]:
+        """Yield the queries in order."""
+        for start in range(0, len(self.starts) - 1, _ROWS):
+            first = self.starts[start : min(start + _ROWS, len(self.starts) - 1)]
+            yield from rows_in_order(self.table, first).column("query_id").to_pylist()
+
+    def read(self, first: int, end: int) -> dict[str, dict[str, int]]:
+        """Return the judgements of the queries at some places, by query."""
         bounds = self.starts[first : end + 1].tolist()
         rows = _cut(self.table, bounds[0], bounds[-1])
-        ids, grades = (rows.column(name).to_pylist() for name in ("passage_id", "relevance"))
-        return [
-            dict(zip(ids[start:stop], grades[start:stop], strict=True))
+        columns = ("query_id", "passage_id", "relevance")
+        names, ids, grades = (rows.column(name).to_pylist() for name in columns)
+        return {
+            names[start]: dict(zip(ids[start:stop], grades[start:stop], strict=True))
             for start, stop in pairwise(bound - bounds[0] for bound in bounds)
-        ]
+        }
 
 
 def _cut(table: Table, start: int, end: int) -> Table:

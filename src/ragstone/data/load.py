@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from ragstone.core import registry
 from ragstone.core.component_error import component_error
+from ragstone.core.freed_memory import give_back
 from ragstone.core.regular_files import is_there
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
@@ -230,6 +231,7 @@ def _read(reader: Any) -> Dataset:
             raise
         raise component_error(reader, error) from error
     if isinstance(dataset, Dataset):
+        give_back()
         return dataset
     name = class_name(type(reader))
     raise ComponentError(

@@ -16,6 +16,7 @@ from ragstone.calls.deadline import Deadline
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.executors.spec import executor_of
+from ragstone.core.freed_memory import give_back
 from ragstone.core.registry import beside, create
 from ragstone.core.regular_files import exists
 from ragstone.core.store import Store
@@ -157,6 +158,7 @@ class Experiment:
         checks.check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
         rule_checks.check_analysis(self.file, self.systems, self.shared, ranking.metrics)
         secret_queries.secret_counts(self)
+        give_back()
 
     @cached_property
     def shared(self) -> SharedInputs:
@@ -270,6 +272,7 @@ class Experiment:
         for line in (*asking_lines(planned, steps.trials, asked), *self.notes_of(to_do)):
             _LOG.warning("%s", line)
         self._check_ready(planned, services)
+        give_back()
         recorder = Recorder(
             *(self.store, self.file, self.dataset, systems, steps),
             member=self.member,

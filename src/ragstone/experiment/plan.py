@@ -55,7 +55,7 @@ class PlannedStep:
     queries: int | None = None
     """Number of queries of the step; None if it is not known yet."""
     passages: int = 0
-    """Number of passages in the contexts of the step, as far as they are known."""
+    """Number of passages in the contexts of a step to do, as far as they are known."""
 
     @property
     def step(self) -> str:
@@ -86,8 +86,8 @@ class Planner:
     """Looks up which steps are in the store.
 
     The inputs of a step that follows from an unknown result are unknown too: it is to do. With
-    `look_ahead`, steps that cost next to nothing are computed in memory, so that the prompts that
-    follow from them are known.
+    `look_ahead`, the cost of the answers is estimated: steps that cost next to nothing are computed
+    in memory, so that the prompts that follow from them are known.
     """
 
     store: Store
@@ -110,7 +110,9 @@ class Planner:
         for step in steps:
             planned[step] = self._planned(step, known, planned)
         to_do = [one for one in planned.values() if one.to_do]
-        estimate, others = self._estimate(to_do, known, sample_calls)
+        estimate, others = None, 0
+        if self.look_ahead:
+            estimate, others = self._estimate(to_do, known, sample_calls)
         return Plan(
             queries,
             tuple(planned.values()),
@@ -134,19 +136,18 @@ class Planner:
         """Return the state of a step; its result joins the known ones if it is stored."""
         inputs = known_inputs(step, known)
         rows = next(iter(step.inputs.values()))
-        count = rows.table.num_rows if isinstance(rows, StoredTable) else planned[rows].queries
-        passages = _passages(step, known)
+        count = rows.num_rows if isinstance(rows, StoredTable) else planned[rows].queries
         if inputs is None:
-            return PlannedStep(step, "to do", count, passages)
+            return PlannedStep(step, "to do", count, _passages(step, known))
         keep_failed = self.services.calls.keep_failed
         stored = self.store.find(step.name, step.component, inputs, keep_failed=keep_failed)
         if stored is not None:
             known[step] = stored
-            return PlannedStep(step, "kept", count, passages)
+            return PlannedStep(step, "kept", count)
         if self.look_ahead and _is_cheap(step):
             tables = {name: given.table for name, given in inputs.items()}
             known[step] = StoredTable.of_result(compute(step, tables, self.services).table)
-        return PlannedStep(step, "to do", count, passages)
+        return PlannedStep(step, "to do", count, _passages(step, known))
 
     def _estimate(
         self, to_do: Sequence[PlannedStep], known: Mapping[Step, StoredTable], sample: int
@@ -327,7 +328,10 @@ def _passages(step: Step, known: Mapping[Step, StoredTable]) -> int:
     """Return the number of passages in a step's contexts, as far as they are known."""
     contexts = step.inputs.get("contexts")
     table = known.get(contexts) if isinstance(contexts, Step) else contexts
-    return sum(map(len, columns(table.table)["passage_ids"])) if table else 0
+    if not table:
+        return 0
+    blocks = (columns(block.select(["passage_ids"])) for block in table.blocks())
+    return sum(len(ids) for block in blocks for ids in block["passage_ids"])
 
 
 def _is_cheap(step: Step) -> bool:

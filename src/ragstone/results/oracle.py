@@ -154,9 +154,10 @@ def _compared(
             ids = [query_id for query_id in mine if query_id in ideal]
             if ids:
                 best, other = ([side[query_id] for query_id in ids] for side in (ideal, mine))
-                clusters = clusters_of(ids, results.clusters)
-                leads = sum(other) > sum(best)
-                found = paired_difference(best, other, clusters=clusters) if leads else None
+                found = None
+                if sum(other) > sum(best):
+                    clusters = clusters_of(ids, results.clusters)
+                    found = paired_difference(best, other, clusters=clusters)
                 yield trial, oracle, found
 
 

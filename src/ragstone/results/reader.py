@@ -32,7 +32,7 @@ from ragstone.results.scored_rows import (
 )
 from ragstone.results.standings import Standing, standings
 from ragstone.results.stored_scores import reasons_of, with_inapplicable
-from ragstone.results.stored_tables import StoredRows, StoredTables, rows_where
+from ragstone.results.stored_tables import StoredRows, StoredTables, TextsOnUse, rows_where
 from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import Hop, Prediction, Query, Score
@@ -258,7 +258,7 @@ class StoredResults(StoredTables):
             entry.system,
             Rankings(lambda: self.stored_table(entry.run)),
             self.scores(entry.scores),
-            self.mapping(entry.searches),
+            TextsOnUse(lambda: self.mapping(entry.searches)),
         )
 
     @property

@@ -70,6 +70,8 @@ def mean_score(scores: Sequence[Score], scale: Scale) -> Score:
 
 def mean_labels(answers: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
     """Return query id -> mean of the labels of its answers that have one; None if none has."""
+    if len(answers) == 1:
+        return dict(answers[0])
     found: dict[str, float | None] = {}
     for query_id in dict.fromkeys(query_id for labels in answers for query_id in labels):
         given = [label for labels in answers if (label := labels.get(query_id)) is not None]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
-from ragstone.statistics.failures import Scale, summarise_scores
-from ragstone.statistics.summary import Summary, clusters_of
+from ragstone.statistics.failures import Scale, summarise_columns
+from ragstone.statistics.summary import Summary
 from ragstone.types import Score
 
 if TYPE_CHECKING:
@@ -72,11 +72,28 @@ class QueryIds:
 
     def __init__(self, names: NDArray[np.object_]) -> None:
         self.names = names
+        self._clusters: tuple[Mapping[str, str], NDArray[np.int64]] | None = None
 
     @cached_property
     def places(self) -> dict[str, int]:
         """Query id -> its row."""
         return {name: place for place, name in enumerate(self.names.tolist())}
+
+    def clusters(self, named: Mapping[str, str]) -> NDArray[np.int64] | None:
+        """Return the number of each query's cluster; a query without one is a cluster on its own.
+
+        The number is the row of the first query of the cluster. None without clusters.
+        """
+        if not named:
+            return None
+        if self._clusters is None or self._clusters[0] is not named:
+            first: dict[str, int] = {}
+            found = (
+                place if (name := named.get(query)) is None else first.setdefault(name, place)
+                for place, query in enumerate(self.names)
+            )
+            self._clusters = named, np.fromiter(found, np.int64, len(self.names))
+        return self._clusters[1]
 
 
 class StoredScores(RowsInOrder[Score]):
@@ -139,9 +156,11 @@ class StoredScores(RowsInOrder[Score]):
 
     def summary(self, clusters: Mapping[str, str], scale: Scale) -> Summary:
         """Return the mean of all queries, by their clusters."""
-        statuses = [_STATUSES[code] for code in self._statuses.tolist()]
-        named = clusters_of(self, clusters)
-        return summarise_scores(self._floats(), statuses, scale, clusters=named)
+        places = {name: np.flatnonzero(self._statuses == n) for n, name in enumerate(_STATUSES)}
+        named = self._ids.clusters(clusters)
+        return summarise_columns(
+            self._values, ~np.isnan(self._values), places, scale, clusters=named
+        )
 
     def _longer(self, reasons: Mapping[str, str], ids: QueryIds) -> StoredScores:
         """Return the scores with those of queries that are not applicable, added last."""

@@ -93,6 +93,29 @@ class StoredRows(RowsInOrder[_Row]):
         return sum(block.num_rows for block in self._blocks())
 
 
+class TextsOnUse(Mapping[str, str]):
+    """A mapping of texts that is read at its first use."""
+
+    def __init__(self, read: Callable[[], Mapping[str, str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return self._read()
+
+    def __getitem__(self, key: str) -> str:
+        """Return a text."""
+        return self._texts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the keys in order."""
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self._texts)
+
+
 def rows_where(
     rows: Mapping[str, _Row], column: str, holds: Callable[[Any], bool]
 ) -> Iterable[_Row]:

@@ -18,7 +18,15 @@ import numpy as np
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.paired import Difference, paired_difference
-from ragstone.statistics.summary import UNIT, Policy, Summary, clusters_of, summarise
+from ragstone.statistics.summary import (
+    UNIT,
+    Clusters,
+    Policy,
+    Summary,
+    clusters_of,
+    present_clusters,
+    summarise,
+)
 from ragstone.types import Score, Status
 
 if TYPE_CHECKING:
@@ -126,7 +134,7 @@ def summarise_columns(
     places: Mapping[Status, NDArray[np.int64]],
     scale: Scale,
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters | None = None,
     confidence: float = 0.95,
     missing: int = 0,
 ) -> Summary:
@@ -136,9 +144,7 @@ def summarise_columns(
     held = has.copy()
     for status in cases:
         held[blank[status]] = True
-    names = None
-    if clusters is not None:
-        names = [name for name, here in zip(clusters, held.tolist(), strict=True) if here]
+    names = present_clusters(clusters, held)
 
     def summary_of(case: int) -> Summary:
         filled = values.copy()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.hashed_ids import numbered
 from ragstone.core.schemas import SUMMARIES, to_table
 from ragstone.core.tables import Shown, TextTable
 from ragstone.errors import ConfigError, DatasetError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 Numbers: TypeAlias = NDArray[np.int64]
+Clusters: TypeAlias = Sequence[Hashable] | Numbers
+"""The cluster of each item."""
 Policy: TypeAlias = Literal["wrong", "exclude", "bounds"]
 """The failure policy; see `ragstone.statistics.failures`."""
 UNIT: Final = (0.0, 1.0)
@@ -140,7 +143,7 @@ def summaries_table(summaries: Iterable[Summary]) -> Table:
 def summarise(
     values: Sequence[float | None] | NDArray[np.number],
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters | None = None,
     confidence: float = 0.95,
     failed: int = 0,
     not_applicable: int = 0,
@@ -150,8 +153,8 @@ def summarise(
 
     Args:
         values: one number per item; None for a failed item, which is added to `failed`.
-        clusters: one name per value, such as its conversation or source document. Whole clusters
-            are drawn; if None, each item is drawn on its own.
+        clusters: one name or number per value, such as its conversation or source document. Whole
+            clusters are drawn; if None, each item is drawn on its own.
         confidence: level of the interval, between 0 and 1.
         failed: number of failed items that are not in `values`.
         not_applicable: number of items for which the metric is undefined; not in `values`.
@@ -182,7 +185,7 @@ def summarise(
 
 def mean_interval(
     values: Floats,
-    clusters: Sequence[Hashable] | None,
+    clusters: Clusters | None,
     confidence: float,
     *,
     bounds: tuple[float, float] | None = UNIT,
@@ -285,7 +288,7 @@ def standard_error(sums: Floats, sizes: Floats) -> float | None:
     return math.sqrt(len(sums) / (len(sums) - 1) * float((residuals**2).sum())) / total
 
 
-def cluster_sums(values: Floats, clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+def cluster_sums(values: Floats, clusters: Clusters | None) -> tuple[Floats, Floats]:
     """Return the sum and the size of each cluster, in order of first appearance."""
     if clusters is None:
         return values, np.ones(len(values))
@@ -293,8 +296,10 @@ def cluster_sums(values: Floats, clusters: Sequence[Hashable] | None) -> tuple[F
     return np.bincount(members, values).astype(float), np.bincount(members).astype(float)
 
 
-def cluster_numbers(clusters: Iterable[Hashable]) -> Numbers:
+def cluster_numbers(clusters: Iterable[Hashable] | Numbers) -> Numbers:
     """Return the number of each item's cluster, counted from 0 by first appearance."""
+    if isinstance(clusters, np.ndarray):
+        return numbered(clusters)[-1]
     numbers: dict[Hashable, int] = {}
     found = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
     return np.array(found, dtype=np.int64)
@@ -351,9 +356,7 @@ def present(
     return numbers, held
 
 
-def present_clusters(
-    clusters: Sequence[Hashable] | None, held: NDArray[np.bool_]
-) -> Sequence[Hashable] | None:
+def present_clusters(clusters: Clusters | None, held: NDArray[np.bool_]) -> Clusters | None:
     """Return the clusters of the values that are present.
 
     Raises:
@@ -363,6 +366,8 @@ def present_clusters(
         return None
     if len(clusters) != len(held):
         raise DatasetError(f"{len(held)} values, but {len(clusters)} clusters; give one per value")
+    if isinstance(clusters, np.ndarray):
+        return clusters[held]
     return [cluster for cluster, here in zip(clusters, held, strict=True) if here]
 
 
