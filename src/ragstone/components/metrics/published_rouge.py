@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import chain
+from typing import Any, Final
 
 from ragstone.core import limits
 
@@ -23,8 +24,8 @@ def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
     >>> pltrdy_rouge("Paris", "Paris", 1), pltrdy_rouge("paris", "Paris", 1)
     (0.999999995, 0.0)
     """
-    answered, expected = _sentences(answer), _sentences(gold)
-    if not answered or not expected:
+    answered, expected = _text(answer), _text(gold)
+    if not answered.sentences or not expected.sentences:
         return 0.0  # the package raises, and BERGEN counts that as 0
     if n == 0:
         return _summary_level(answered, expected)
@@ -32,19 +33,27 @@ def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
     return _mean_of_rates(len(ours & theirs), len(ours), len(theirs))
 
 
-def _sentences(text: str) -> list[list[str]]:
-    return _cut(text) if len(text) < _LONG else _cut.__wrapped__(text)
+class _Text:
+    """A text cut into sentences and words."""
+
+    def __init__(self, text: str) -> None:
+        # As in the package, a blank sentence has one empty word: "".split(" ") is [""].
+        self.sentences = [" ".join(part.split()).split(" ") for part in text.split(".") if part]
+        self.words = set(chain.from_iterable(self.sentences))
 
 
-@lru_cache(maxsize=limits.CACHED_CUTS)
-def _cut(text: str) -> list[list[str]]:
-    # As in the package, a blank sentence has one empty word: "".split(" ") is [""].
-    return [" ".join(part.split()).split(" ") for part in text.split(".") if part]
+def _text(text: str) -> _Text:
+    return _kept(text) if len(text) < _LONG else _Text(text)
 
 
-def _grams(sentences: Sequence[Sequence[str]], n: int) -> set[tuple[str, ...]]:
-    flat = [word for sentence in sentences for word in sentence]
-    return {tuple(flat[i : i + n]) for i in range(len(flat) - n + 1)}
+_kept: Final = lru_cache(maxsize=limits.CACHED_CUTS)(_Text)
+
+
+def _grams(text: _Text, n: int) -> set[Any]:
+    if n == 1:
+        return text.words
+    words = list(chain.from_iterable(text.sentences))
+    return set(zip(*(words[start:] for start in range(n)), strict=False))
 
 
 def _mean_of_rates(shared: int, answer: int, gold: int) -> float:
@@ -52,11 +61,13 @@ def _mean_of_rates(shared: int, answer: int, gold: int) -> float:
     return 2.0 * ((precision * recall) / (precision + recall + _EPSILON))
 
 
-def _summary_level(answer: list[list[str]], gold: list[list[str]]) -> float:
-    union = {word for one in gold for other in answer for word in _common_words(one, other)}
-    return _mean_of_rates(
-        len(union), len({w for s in answer for w in s}), len({w for s in gold for w in s})
-    )
+def _summary_level(answer: _Text, gold: _Text) -> float:
+    union = set[str]()
+    if not answer.words.isdisjoint(gold.words):
+        for one in gold.sentences:
+            for other in answer.sentences:
+                union |= _common_words(one, other)
+    return _mean_of_rates(len(union), len(answer.words), len(gold.words))
 
 
 def _common_words(left: Sequence[str], right: Sequence[str]) -> set[str]:
