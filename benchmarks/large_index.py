@@ -91,8 +91,13 @@ def expanded(count: int, seed: int = 8) -> Iterator[str]:
 
 def filled(count: int, store: Store) -> Corpus:
     """Return a corpus of made passages."""
+    return corpus_of(expanded(count), store)
+
+
+def corpus_of(texts: Iterator[str], store: Store) -> Corpus:
+    """Return a corpus of some texts, made in batches."""
     kind = DataType.string()
-    pieces, texts, first = Pieces(CORPUS), expanded(count), 0
+    pieces, first = Pieces(CORPUS), 0
     while batch := list(islice(texts, BATCH)):
         ids = Array([f"p{first + n}" for n in range(len(batch))], type=kind)
         empty = Array([""] * len(batch), type=kind)

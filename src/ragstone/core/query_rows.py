@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,10 +35,16 @@ def blocks_by_query(
     places, rows = HashedIds.of(main.blocks())
     if len(places.hashes) < len(rows):
         return None
-    spans = [_Spans.of(table, places) for table in others]
+    # As many rows of each table at a time as a block of queries has: contexts are long.
+    most, total = limits.PARQUET_BATCH_ROWS, max(1, main.num_rows)
+    sizes = [min(most, max(1, queries * table.num_rows // total)) for table in others]
+    spans = [
+        _Spans.of(table.blocks(size), places) for table, size in zip(others, sizes, strict=True)
+    ]
     if None in spans:
         return None
-    return _blocks(tables, [one for one in spans if one is not None], queries)
+    readers = [_Reader(table, size) for table, size in zip(others, sizes, strict=True)]
+    return _blocks(tables, readers, [one for one in spans if one is not None], queries)
 
 
 def rows_of(table: StoredTable, query_ids: Collection[str]) -> Iterator[Table]:
@@ -61,12 +67,12 @@ def rows_of(table: StoredTable, query_ids: Collection[str]) -> Iterator[Table]:
 
 
 def _blocks(
-    tables: Mapping[str, StoredTable], spans: list[_Spans], queries: int
+    tables: Mapping[str, StoredTable],
+    readers: list[_Reader],
+    spans: list[_Spans],
+    queries: int,
 ) -> Iterator[dict[str, Table]]:
-    main, *others = tables.values()
-    # As many rows of each table as a block of queries has, not more: contexts are long.
-    sizes = [-(-queries * table.num_rows // max(1, main.num_rows)) for table in others]
-    readers = [_Reader(table, max(1, size)) for table, size in zip(others, sizes, strict=True)]
+    main = next(iter(tables.values()))
     for number, block in enumerate(main.blocks(queries), start=1):
         parts = (
             reader.until(span.end(number * queries))
@@ -82,11 +88,11 @@ class _Spans:
         self._places, self._starts, self._rows = places, starts, rows
 
     @classmethod
-    def of(cls, table: StoredTable, known: HashedIds) -> _Spans | None:
+    def of(cls, blocks: Iterable[Table], known: HashedIds) -> _Spans | None:
         """Return the spans of a table; None if its queries are not in the order of `known`."""
         places, starts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         rows, last = 0, np.zeros(0, np.int64)
-        for block in table.blocks():
+        for block in blocks:
             hashes = hashes_of(block)
             first = np.flatnonzero(np.diff(np.concatenate([last, hashes])))
             first = first + 1 - len(last) if len(last) else np.concatenate([[0], first + 1])
@@ -107,7 +113,7 @@ class _Reader:
     """Reads the rows of a table once, from the first to the last."""
 
     def __init__(self, table: StoredTable, rows: int) -> None:
-        self._blocks = table.blocks(min(rows, limits.PARQUET_BATCH_ROWS))
+        self._blocks = table.blocks(rows)
         # A table without rows has no block, and is small.
         self._open = next(self._blocks, None) or table.table
         self._done = 0
