@@ -6,12 +6,13 @@ never whole in memory; its rows alone decide which of the two it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from arro3.core import Array, DataType, Table
+from arro3.core import Array, DataType, Schema, Table
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import count_characters, digest_streams, digest_table
@@ -23,36 +24,32 @@ _BLOCK = 4096
 
 def digest_result(table: Table) -> str:
     """Return the digest of a step's result in memory."""
-
-    def blocks() -> Iterator[Table]:
-        for start in range(0, table.num_rows, _BLOCK):
-            yield table.slice(start, min(_BLOCK, table.num_rows - start))
-
-    return digest_streams(map(_renewed, blocks())) if _is_long(blocks) else digest_table(table)
+    starts = range(0, table.num_rows, _BLOCK)
+    blocks = (table.slice(start, min(_BLOCK, table.num_rows - start)) for start in starts)
+    return _digest(blocks, table.schema)
 
 
 def digest_result_file(path: Path) -> str:
-    """Return the digest of a step's result in a Parquet file, read block by block."""
-
-    def blocks() -> Iterator[Table]:
-        return read_blocks(path, _BLOCK)
-
-    if _is_long(blocks):
-        return digest_streams(map(_renewed, blocks()))
-    found = list(map(_renewed, blocks()))
-    batches = [batch for table in found for batch in table.to_batches()]
-    return digest_table(Table.from_batches(batches, schema=read_schema(path)))
+    """Return the digest of a step's result in a Parquet file, read once and block by block."""
+    return _digest(read_blocks(path, _BLOCK), read_schema(path))
 
 
-def _is_long(blocks: Callable[[], Iterable[Table]]) -> bool:
-    return _exceed(
-        blocks(), lambda block: int(block.num_rows), limits.WHOLE_DIGEST_ROWS
-    ) or _exceed(blocks(), count_characters, limits.WHOLE_DIGEST_CHARACTERS)
+def _digest(blocks: Iterable[Table], schema: Schema) -> str:
+    held, given = deque[Table](), map(_renewed, blocks)
+    rows = characters = 0
+    for block in given:
+        held.append(block)
+        rows += block.num_rows
+        characters += count_characters(block)
+        if rows > limits.WHOLE_DIGEST_ROWS or characters > limits.WHOLE_DIGEST_CHARACTERS:
+            return digest_streams(chain(_emptied(held), given))
+    batches = [batch for block in held for batch in block.to_batches()]
+    return digest_table(Table.from_batches(batches, schema=schema))
 
 
-def _exceed(blocks: Iterable[Table], size: Callable[[Table], int], most: int) -> bool:
-    """Return whether the sizes of all blocks are more than `most` together."""
-    return any(total > most for total in accumulate(map(size, blocks)))
+def _emptied(held: deque[Table]) -> Iterator[Table]:
+    while held:
+        yield held.popleft()
 
 
 def _renewed(block: Table) -> Table:
