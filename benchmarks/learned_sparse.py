@@ -110,7 +110,7 @@ def measured(rows: Sequence[Row], asked: Sequence[Row], folder: Path) -> dict[st
         "mb": round(starts[-1] * 8 / 1e6),
     }
     print(json.dumps(facts), flush=True)
-    theirs, took, size = seismic_index(rows, folder / f"seismic-{len(rows)}")
+    theirs, took, size = seismic_index(rows, folder / f"seismic-{len(rows):09}")
     facts |= {"seismic_build_s": round(took, 1), "seismic_mb": size // 1_000_000, "seismic": []}
     kind = importlib.import_module("seismic").get_seismic_string()
     given = [(terms.astype(kind), weights) for terms, weights in asked]

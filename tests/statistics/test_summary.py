@@ -154,6 +154,16 @@ def test_order_does_not_matter(values: list[float]) -> None:
     assert one.interval == pytest.approx(other.interval, abs=1e-9)
 
 
+@pytest.mark.parametrize("clusters", [[7, 2, 7, 9, 2, 9], ["a", None, "a", "b", None, "b"]])
+def test_clusters_in_an_array_are_those_of_a_list(clusters: list[object]) -> None:
+    """Numbers are sorted; objects, which may have no order, are not."""
+    values = [0.1, 0.5, None, 0.9, 0.4, 0.2]
+    expected = summarise(values, clusters=clusters)
+    kinds = (object, np.int64) if isinstance(clusters[0], int) else (object,)
+    for kind in kinds:
+        assert summarise(values, clusters=np.array(clusters, dtype=kind)) == expected
+
+
 def test_clusters_widen_an_interval_of_items_that_go_together() -> None:
     """Ten equal items of a cluster have the information of one item."""
     means = np.random.default_rng(0).random(30)

@@ -83,8 +83,8 @@ class JudgementRows(Mapping[str, dict[str, int]]):
 
     def __getitem__(self, query_id: str) -> dict[str, int]:
         """Return the judgements of a query."""
-        if query_id in self._held:
-            return self._held[query_id]
+        if (found := self._held.get(query_id)) is not None:
+            return found
         place = self._groups.ids.find(query_id)
         if place is None:
             raise KeyError(query_id)
@@ -92,8 +92,8 @@ class JudgementRows(Mapping[str, dict[str, int]]):
         if self._missed != block:
             self._missed = block
             return self._groups.read(place, place + 1)[query_id]
-        self._held = self._groups.read(block * _ROWS, (block + 1) * _ROWS)
-        return self._held[query_id]
+        held = self._held = self._groups.read(block * _ROWS, (block + 1) * _ROWS)
+        return held[query_id]
 
     def __contains__(self, query_id: object) -> bool:
         """Return whether a query is judged."""

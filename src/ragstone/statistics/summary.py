@@ -298,7 +298,7 @@ def cluster_sums(values: Floats, clusters: Clusters | None) -> tuple[Floats, Flo
 
 def cluster_numbers(clusters: Iterable[Hashable] | Numbers) -> Numbers:
     """Return the number of each item's cluster, counted from 0 by first appearance."""
-    if isinstance(clusters, np.ndarray):
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind == "i":
         return numbered(clusters)[-1]
     numbers: dict[Hashable, int] = {}
     found = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]

@@ -7,53 +7,46 @@ white space, and a perfect answer gets 0.999999995.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Final
 
-from ragstone.core import limits
-
 _EPSILON: Final = 1e-8
-_LONG: Final = 10_000
-"""Characters of a text that is not cached."""
+_Sentences = list[list[str]]
 
 
-def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
-    """Return ROUGE-n (n 1 or 2) or, for n 0, ROUGE-L at summary level; 0 if one has no words.
+def pltrdy_rouge(answer: str, golds: Sequence[str], n: int) -> float:
+    """Return ROUGE-n (n 1 or 2) or, for n 0, ROUGE-L at summary level, for the best gold answer.
 
-    >>> pltrdy_rouge("Paris", "Paris", 1), pltrdy_rouge("paris", "Paris", 1)
+    It is 0 if a text has no words.
+
+    >>> pltrdy_rouge("Paris", ["Rome", "Paris"], 1), pltrdy_rouge("paris", ["Paris"], 1)
     (0.999999995, 0.0)
     """
-    answered, expected = _text(answer), _text(gold)
-    if not answered.sentences or not expected.sentences:
-        return 0.0  # the package raises, and BERGEN counts that as 0
+    # The package raises for a text without a sentence, and BERGEN counts that as 0.
+    compared = [gold for gold in golds if gold.strip(".")] if answer.strip(".") else []
     if n == 0:
-        return _summary_level(answered, expected)
-    ours, theirs = _grams(answered, n), _grams(expected, n)
-    return _mean_of_rates(len(ours & theirs), len(ours), len(theirs))
+        sentences = _sentences(answer)
+        found = [_summary_level(sentences, _sentences(gold)) for gold in compared]
+    else:
+        ours = _grams(answer, n)
+        found = [_of_sets(ours, _grams(gold, n)) for gold in compared]
+    return max(found, default=0.0)
 
 
-class _Text:
-    """A text cut into sentences and words."""
-
-    def __init__(self, text: str) -> None:
-        # As in the package, a blank sentence has one empty word: "".split(" ") is [""].
-        self.sentences = [" ".join(part.split()).split(" ") for part in text.split(".") if part]
-        self.words = set(chain.from_iterable(self.sentences))
+def _sentences(text: str) -> _Sentences:
+    # As in the package, a blank sentence has one empty word.
+    return [part.split() or [""] for part in text.split(".") if part]
 
 
-def _text(text: str) -> _Text:
-    return _kept(text) if len(text) < _LONG else _Text(text)
+def _grams(text: str, n: int) -> set[Any]:
+    parts = text.split(".")
+    blank = any(map(str.isspace, parts))
+    words = list(chain.from_iterable(_sentences(text))) if blank else " ".join(parts).split()
+    return set(words) if n == 1 else set(pairwise(words))
 
 
-_kept: Final = lru_cache(maxsize=limits.CACHED_CUTS)(_Text)
-
-
-def _grams(text: _Text, n: int) -> set[Any]:
-    if n == 1:
-        return text.words
-    words = list(chain.from_iterable(text.sentences))
-    return set(zip(*(words[start:] for start in range(n)), strict=False))
+def _of_sets(answer: set[Any], gold: set[Any]) -> float:
+    return _mean_of_rates(len(answer & gold), len(answer), len(gold))
 
 
 def _mean_of_rates(shared: int, answer: int, gold: int) -> float:
@@ -61,27 +54,34 @@ def _mean_of_rates(shared: int, answer: int, gold: int) -> float:
     return 2.0 * ((precision * recall) / (precision + recall + _EPSILON))
 
 
-def _summary_level(answer: _Text, gold: _Text) -> float:
+def _summary_level(answer: _Sentences, gold: _Sentences) -> float:
+    ours, theirs = set(chain.from_iterable(answer)), set(chain.from_iterable(gold))
     union = set[str]()
-    if not answer.words.isdisjoint(gold.words):
-        for one in gold.sentences:
-            for other in answer.sentences:
-                union |= _common_words(one, other)
-    return _mean_of_rates(len(union), len(answer.words), len(gold.words))
+    for one in gold:
+        known = set(one)
+        if len(known & ours) <= 1:
+            union |= known & ours
+        else:
+            for other in answer:
+                union |= _common_words(one, known, other)
+    return _mean_of_rates(len(union), len(ours), len(theirs))
 
 
-def _common_words(left: Sequence[str], right: Sequence[str]) -> set[str]:
-    """Return the words of one longest common subsequence, the same as in the package."""
-    known = set(left)
+def _common_words(left: Sequence[str], known: set[str], right: Sequence[str]) -> set[str]:
+    """Return the words of one longest common subsequence, the same as in the package.
+
+    `known` has the words of `left`.
+    """
     common = known.intersection(right)
     if len(common) <= 1:
         return common
     # A word of the right side alone never is where the search below ends a step to the left.
     right = [word for word in right if word in known]
-    both = set(right)
+    if right == [word for word in left if word in common]:
+        return common
     lengths = [[0] * (len(right) + 1)]
     for word in left:
-        lengths.append(_row(word, right, lengths[-1]) if word in both else lengths[-1])
+        lengths.append(_row(word, right, lengths[-1]) if word in common else lengths[-1])
     i, j, found = len(left), len(right), []
     while i and j:
         if left[i - 1] == right[j - 1]:

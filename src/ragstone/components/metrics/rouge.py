@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -39,7 +39,9 @@ class Rouge(AnswerMetric):
     def values(self, pairs: AnswerBatch) -> Values:
         """Return F1 per pair."""
         if self.variant == "bergen":
-            return np.array(list(map(self._bergen, pairs.answers, pairs.gold)), float)
+            return np.array(
+                list(map(pltrdy_rouge, pairs.answers, pairs.gold, repeat(self.n))), float
+            )
         if self.variant == "mtrag":
             return self._f1(pairs.ascii_pieces)
         return pairs.best_gold(self._f1(pairs.pieces))
@@ -49,9 +51,6 @@ class Rouge(AnswerMetric):
         shared = getattr(pieces, ("longest_common", "shared", "shared_bigrams")[self.n])
         sizes, less = pieces.answers.counts[pieces.gold_pair], max(0, self.n - 1)
         return many_rates(shared, sizes - less, pieces.gold.counts - less).f1
-
-    def _bergen(self, answer: str, gold: Sequence[str]) -> float:
-        return max(pltrdy_rouge(answer, label, self.n) for label in gold)
 
 
 def grams(tokens: list[str], n: int) -> list[str]:
