@@ -22,7 +22,7 @@ from ragstone.cli.screen import tell
 from ragstone.results.wording import TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ragstone.calls.client import Calls
     from ragstone.experiment.adaptive import AdaptiveRun
@@ -184,29 +184,22 @@ def command(
       ragstone run my.yaml --track mlflow
     """
     from ragstone.cli.progress_bars import open_bar
-    from ragstone.core.freed_memory import give_back
     from ragstone.core.progress import shown_by
     from ragstone.experiment.load import load_campaign
-    from ragstone.indexes.cache import INDEXES
 
     _check_options(*(track, sample_calls), plan=plan, only=only, fresh=fresh, keep=reuse or replay)
     rules = _rules(seed, share, margin, adaptive=adaptive, whole=not only)
-    sample = {"sample.limit": limit, "sample.seed": seed, "calls": shared, "executor": executor}
-    given = (f"{key}={value}" for key, value in sample.items() if value is not None)
-    loaded = load_campaign(experiment, [*overrides, *given])
-    named = None if ALL in fresh else fresh
-    options: Any = {"reuse": reuse, "trust_code": trust_code, "fresh": named}
+    given = {"sample.limit": limit, "sample.seed": seed, "calls": shared, "executor": executor}
+    loaded = load_campaign(experiment, [*overrides, *_set(given)])
+    options: Any = {"reuse": reuse, "trust_code": trust_code, "fresh": _systems(fresh)}
     limits: Any = {"budget": budget, "max_hours": max_hours, "offline": offline}
     calls = loaded.open_calls(replay_only=replay, retry_failed=retry_failed, **limits)
     with calls, shown_by(open_bar):
         if plan:
             return _print_plan(loaded, calls, sample_calls or 0, rules, options)
-        keep = _tracking(track) if track else print_results
+        keep = _keeping(track)
         results = _run(loaded, calls, only, rules, options)
-        # Results are read from the store: the data set and the indexes need not be in memory.
         del loaded
-        INDEXES.clear()
-        give_back()
         return keep(results)
 
 
@@ -230,6 +223,34 @@ def _run(
         if rules is None:
             return loaded.run(calls, only=only, **options)
         return _adaptive(loaded, calls, rules, options).run()
+
+
+def _systems(fresh: Sequence[str]) -> Sequence[str] | None:
+    """Return the systems that are asked again; None for all."""
+    return None if ALL in fresh else fresh
+
+
+def _set(keys: Mapping[str, object]) -> list[str]:
+    """Return overrides of the keys that have a value."""
+    return [f"{key}={value}" for key, value in keys.items() if value is not None]
+
+
+def _keeping(track: str | None) -> Callable[[Sequence[Results]], None]:
+    """Return a function that prints results, and keeps them in a tracker if one is named.
+
+    It gives free memory back first: results are read from the store.
+    """
+    show = _tracking(track) if track else print_results
+
+    def keep(results: Sequence[Results]) -> None:
+        from ragstone.core.freed_memory import give_back
+        from ragstone.indexes.cache import INDEXES
+
+        INDEXES.clear()
+        give_back()
+        show(results)
+
+    return keep
 
 
 def _adaptive(loaded: Campaign, calls: Calls, rules: AdaptiveRules, options: Any) -> AdaptiveRun:

@@ -110,9 +110,8 @@ class Planner:
         for step in steps:
             planned[step] = self._planned(step, known, planned)
         to_do = [one for one in planned.values() if one.to_do]
-        estimate, others = None, 0
-        if self.look_ahead:
-            estimate, others = self._estimate(to_do, known, sample_calls)
+        shown = to_do if self.look_ahead else ()
+        estimate, others = self._estimate(shown, known, sample_calls)
         return Plan(
             queries,
             tuple(planned.values()),
@@ -328,9 +327,7 @@ def _passages(step: Step, known: Mapping[Step, StoredTable]) -> int:
     """Return the number of passages in a step's contexts, as far as they are known."""
     contexts = step.inputs.get("contexts")
     table = known.get(contexts) if isinstance(contexts, Step) else contexts
-    if not table:
-        return 0
-    blocks = (columns(block.select(["passage_ids"])) for block in table.blocks())
+    blocks = (columns(block.select(["passage_ids"])) for block in (table.blocks() if table else ()))
     return sum(len(ids) for block in blocks for ids in block["passage_ids"])
 
 
