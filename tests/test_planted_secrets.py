@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
 from benchmarks import planted_secrets
 from benchmarks.planted_secrets import PLACES, campaign, nothing_removed
+
+
+@pytest.fixture(autouse=True)
+def _variables() -> Iterator[None]:
+    """Take the variables of a campaign back: other tests would read them."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.mark.filterwarnings("ignore")  # those of MLflow's own use of SQLAlchemy
@@ -16,8 +27,6 @@ def test_no_planted_secret_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     tracked = tuple(one for one in commands if "--track" in one and find_spec(one[-1]))
     monkeypatch.setattr(planted_secrets, "COMMANDS", commands[:1] + tracked)
     monkeypatch.setattr(planted_secrets, "AGAIN", planted_secrets.AGAIN[1:2])
-    for name in planted_secrets.TRACKERS:
-        monkeypatch.setenv(name, "")  # set by the campaign, and unset after the test
     found = campaign(["password with signs"])
     assert found["codes"] == found["found"] == []
     assert found["with a mark"] > len(PLACES)
