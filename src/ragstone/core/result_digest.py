@@ -35,6 +35,7 @@ def digest_result_file(path: Path) -> str:
 
 
 def _digest(blocks: Iterable[Table], schema: Schema) -> str:
+    # Reading alone shows whether a result is long: until then, its blocks are kept.
     held, given = deque[Table](), map(_renewed, blocks)
     rows = characters = 0
     for block in given:
